@@ -1,0 +1,114 @@
+/* sim.h - the same actors in a world made of a seed.
+ *
+ * One thread, virtual clocks, and the next ready actor picked by a seeded generator; faults come from
+ * the seed too, or are placed by hand. What a run does is a function of its seed and of nothing
+ * else: the same seed gives the same events and the same hash, on every machine.
+ *
+ * A dn_sim outlives the simulated process: a process crash ends every actor with nothing called (what
+ * they owned is released, as a kernel would), and dn_sim_boot starts the next life on the same clocks.
+ * What must survive a crash lives outside the actors, with the caller. */
+#ifndef DIURNAL_SIM_H
+#define DIURNAL_SIM_H
+
+#include "diurnal/runtime.h"
+
+typedef struct dn_sim dn_sim;
+
+/* Chances out of a million, asked each time the thing could happen. All 0: no fault comes by itself. */
+typedef struct dn_sim_faults {
+    uint32_t crash_actor_ppm;   /* for each message: its receiver fails instead of handling it */
+    uint32_t crash_process_ppm; /* for each step: the process is gone */
+    uint32_t delay_ppm;         /* for each message: it takes up to delay_ms_max on the way (what the same
+                                   sender sends the same receiver later still comes later) */
+    int64_t  delay_ms_max;
+    uint32_t double_reply_ppm; /* for each reply: it arrives twice */
+    uint32_t step_wall_ppm;    /* for each step: the wall clock steps by up to step_wall_ms_max either way */
+    int64_t  step_wall_ms_max;
+    uint32_t fail_alloc_ppm; /* for each memory request to the system: it is refused */
+} dn_sim_faults;
+
+/* How often each thing really happened, over all lives. */
+typedef struct dn_sim_counts {
+    uint64_t boots, steps, handled;
+    uint64_t actor_crashes, process_crashes, delays, doubled_replies, wall_steps, failed_allocs;
+    uint64_t late_replies, dead_letters;
+} dn_sim_counts;
+
+typedef enum dn_sim_event_kind {
+    DN_SIM_BOOT,
+    DN_SIM_SPAWN,
+    DN_SIM_HANDLE, /* actor handles a message of msg_kind from `other` */
+    DN_SIM_END,    /* actor ended, detail is the reason */
+    DN_SIM_TIME,   /* the clocks moved, detail is by how many ns */
+    DN_SIM_DELAY,
+    DN_SIM_DOUBLE,
+    DN_SIM_WALL_STEP,
+    DN_SIM_CRASH_ACTOR,
+    DN_SIM_CRASH_PROCESS,
+    DN_SIM_NOTE, /* dn_sim_note */
+} dn_sim_event_kind;
+
+/* Actors are numbered in the order of their creation, over all lives; 0 is none. */
+typedef struct dn_sim_event {
+    uint64_t          step;
+    int64_t           mono_ns, wall_ms;
+    dn_sim_event_kind kind;
+    uint32_t          msg_kind;
+    uint64_t          actor, other;
+    int64_t           detail;
+    const char       *name; /* of the actor, or of the note; "" if none */
+} dn_sim_event;
+
+typedef struct dn_sim_config {
+    uint64_t      seed;
+    int64_t       wall_ms; /* the wall clock at the beginning */
+    dn_sim_faults faults;
+    dn_notice_fn *notice; /* NULL: silent */
+    void         *notice_context;
+    void (*on_event)(void *context, const dn_sim_event *event); /* may be NULL */
+    void *on_event_context;
+} dn_sim_config;
+
+DN_MUST_USE int dn_sim_new(const dn_sim_config *config, dn_sim **out_sim);
+void            dn_sim_free(dn_sim *sim); /* accepts NULL */
+
+/* Begins a life: starts the root. DN_OK, DN_PENDING, or why there is none. Not while one is on. */
+DN_MUST_USE int dn_sim_boot(dn_sim *sim, const dn_spawn_spec *root);
+
+typedef enum dn_sim_end {
+    DN_SIM_TIME_UP, /* the steady clock has reached the given instant */
+    DN_SIM_IDLE,    /* nothing is ready and no timer is armed */
+    DN_SIM_CRASHED, /* the process is gone; dn_sim_boot begins the next life */
+    DN_SIM_ENDED,   /* the root has ended by itself */
+} dn_sim_end;
+
+/* Runs until the steady clock, which begins at 0, stands at mono_ms, or less if it ends sooner. */
+dn_sim_end dn_sim_run(dn_sim *sim, int64_t mono_ms);
+
+/* One step: one turn of one actor, or the clocks' move to the next timer (not beyond mono_ms). */
+bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end);
+
+/* How the root ended (DN_SIM_ENDED). */
+int dn_sim_root_reason(const dn_sim *sim);
+
+/* ---- By hand ---- */
+void dn_sim_pass(dn_sim *sim, int64_t ms);      /* the clocks move while nobody runs (process down) */
+void dn_sim_step_wall(dn_sim *sim, int64_t ms); /* the wall clock steps */
+void dn_sim_crash_process(dn_sim *sim);         /* now; from on_event or a starting root: right after */
+void dn_sim_crash_process_at(dn_sim *sim, uint64_t step); /* when dn_sim_counts.steps gets there */
+void dn_sim_crash_actor_at(dn_sim *sim, const char *name, uint64_t nth); /* its nth message, 1 the next */
+void dn_sim_stop(dn_sim *sim);                  /* asks the root to stop */
+void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults); /* all 0: "then faults stop" */
+
+/* ---- Looking ---- */
+dn_runtime          *dn_sim_runtime(dn_sim *sim); /* of the present life: for dn_post, dn_runtime_name */
+const dn_sim_counts *dn_sim_counts_borrow(const dn_sim *sim);
+uint64_t             dn_sim_hash(const dn_sim *sim); /* of every event so far */
+uint64_t             dn_sim_random(dn_sim *sim);     /* for the world around: the same generator */
+int64_t              dn_sim_mono_ms(const dn_sim *sim);
+int64_t              dn_sim_wall_ms(const dn_sim *sim);
+
+/* Puts a line of the world's own into the event log and the hash. actor may be NULL. */
+void dn_sim_note(dn_sim *sim, const char *text, int64_t detail);
+
+#endif

@@ -1,0 +1,37 @@
+/* address.c - who an actor is, and how others are found by name. */
+#include "rt.h"
+
+dn_ref dn_self_ref(const dn_self *self) {
+    return self->ref;
+}
+
+const char *dn_self_name(const dn_self *self) {
+    return actor_shown(self);
+}
+
+dn_runtime *dn_self_runtime(const dn_self *self) {
+    return self->loop->runtime;
+}
+
+dn_ref dn_runtime_name(dn_runtime *runtime, const char *text) {
+    uint32_t number;
+
+    if (names_intern(&runtime->names, text, &number) < 0) return DN_NOBODY;
+    return (dn_ref){REF_NAME_BIT | number};
+}
+
+dn_ref dn_name(dn_self *self, const char *text) {
+    const dn_ref ref = dn_runtime_name(self->loop->runtime, text);
+
+    if (dn_ref_is_nobody(ref))
+        dn_fail_code(DN_EINVAL, "a name has 1 to 63 bytes, and a runtime has at most 65536 of them");
+    return ref;
+}
+
+dn_ref dn_whereis(dn_self *self, dn_ref ref) {
+    return rt_resolve(self->loop->runtime, ref);
+}
+
+uint64_t dn_random(dn_self *self) {
+    return self->loop->driver->random(self->loop);
+}

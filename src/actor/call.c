@@ -1,0 +1,103 @@
+/* call.c - requests and their answers.
+ * A call is a timer of the caller's with a reply that disarms it: its id is the timer's, so "is this
+ * call still open" is one look, and a late or doubled reply finds nothing. The request is owned by
+ * whoever is to answer; if it is let go unanswered, wherever that happens, its block travels back
+ * as DN_MSG_CALL_FAILED. So a caller learns of a dead server without watching it. */
+#include "rt.h"
+
+#include <assert.h>
+#include <string.h>
+
+static timer *call_find(dn_loop *l, const dn_self *a, uint64_t id) {
+    timer *t = timer_find(l, a, id);
+
+    return t && timer_kind(t) == 0 ? t : NULL;
+}
+
+bool call_close(dn_loop *l, dn_self *a, uint64_t id) {
+    timer *t = call_find(l, a, id);
+
+    if (t) timer_drop(l, t);
+    else l->late_replies++;
+    return t != NULL;
+}
+
+/* Makes the block of a request its own failure, and sends it back. */
+void call_fail(dn_loop *l, dn_msg *m, int status) {
+    const dn_call_failed failed = {.id = m->call, .status = status};
+
+    msg_drop_body(m);
+    m->to = m->from;
+    m->from = DN_NOBODY;
+    m->kind = DN_MSG_CALL_FAILED;
+    m->flags = MSG_REPLY | MSG_EXEMPT;
+    msg_set_small(m, &failed, sizeof failed);
+    msg_route(l, m);
+}
+
+int dn_call(dn_self *self, dn_ref to, uint32_t kind, const void *body, size_t size,
+            int64_t timeout_ms, dn_call_id *out_id) {
+    dn_loop *l = self->loop;
+
+    assert(timeout_ms >= 0 && "a call's timeout is not negative");
+    const int64_t deadline_ns = timeout_ms < (INT64_MAX - l->mono_ns) / 1000000
+                                    ? l->mono_ns + timeout_ms * 1000000
+                                    : INT64_MAX;
+    timer        *t = timer_arm(l, self, deadline_ns, /* kind= */ 0, 0);
+    if (!t) fail_nomem();
+    dn_msg *m = dn_msg_new(self, kind, 0);
+    if (msg_set_body(m, body, size) < 0) fail_nomem(); /* t and m are self's: they go with it */
+    m->flags |= MSG_REQUEST;
+    m->call = timer_id(l, t);
+    m->deadline_ns = deadline_ns;
+    const uint64_t id = m->call;
+    const int      rc = dn_send_take(self, to, m);
+    if (rc < 0) {
+        m->flags &= (uint8_t)~MSG_REQUEST;
+        dn_msg_free(self, m);
+        timer_drop(l, t);
+        return rc;
+    }
+    if (out_id) *out_id = id;
+    return DN_OK;
+}
+
+void dn_call_cancel(dn_self *self, dn_call_id id) {
+    timer *t = call_find(self->loop, self, id);
+
+    if (t) timer_drop(self->loop, t);
+}
+
+/* A reply may be made of the very body it answers: that one goes last. */
+static __attribute__((noinline)) int body_replace(dn_msg *m, const void *body, size_t size) {
+    dn_msg old = *m;
+
+    m->flags &= (uint8_t)~MSG_LARGE;
+    const int rc = msg_set_body(m, body, size);
+    if (rc < 0) *m = old;
+    else msg_drop_body(&old);
+    return rc;
+}
+
+void dn_reply(dn_self *self, const dn_msg *request, uint32_t kind, const void *body, size_t size) {
+    dn_loop *l = self->loop;
+    dn_msg  *m = l->handling;
+
+    assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
+    if (m != request) {
+        m = (dn_msg *)(uintptr_t)request; /* ours to change: it is held, as the next line makes sure */
+        msg_unhold(self, m);
+    }
+    assert(m->flags & MSG_REQUEST && "only a request can be answered");
+    const int rc = m->flags & MSG_LARGE ? body_replace(m, body, size) : msg_set_body(m, body, size);
+    if (__builtin_expect(rc < 0, 0)) {
+        if (m != l->handling) msg_hold(self, m);
+        fail_nomem(); /* the request goes with self, and its call fails */
+    }
+    if (m == l->handling) l->handling = NULL;
+    m->to = m->from;
+    m->from = self->ref;
+    m->kind = kind;
+    m->flags = (uint8_t)((m->flags & MSG_LARGE) | MSG_REPLY | MSG_EXEMPT);
+    msg_route(l, m);
+}

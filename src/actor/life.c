@@ -1,0 +1,420 @@
+/* life.c - how an actor begins and ends.
+ * A beginning runs init inside the starter's handler, with a jump point of its own, so a child that
+ * fails in init costs the starter an error code. An end is one path for all reasons: the address
+ * goes void, then what it owned is released, then what waited for it is answered, then the watchers
+ * are told. Nothing on that path asks for memory. */
+#include "mem.h"
+#include "rt.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Failing ---- */
+
+void fail_set(dn_loop *l, int code, const char *why) {
+    l->fail_code = code;
+    text_copy(l->fail_why, sizeof l->fail_why, why);
+}
+
+_Noreturn void dn_fail_code(int code, const char *why) {
+    dn_loop *l = this_loop;
+
+    assert(code < 0 && "an actor fails with a negative code");
+    /* A libuv callback, a worker thread: there is no actor here to end alone. */
+    assert(l && l->jump && "dn_fail was called where no actor runs");
+    fail_set(l, code, why);
+    _longjmp(*l->jump, 1);
+}
+
+_Noreturn void dn_fail(const char *why) {
+    dn_fail_code(DN_EFAILED, why);
+}
+
+void crash_record(dn_loop *l, const dn_self *a, uint32_t kind) {
+    dn_crash_report *c = &l->crashes[l->crashed++ % DN_CRASHES_KEPT];
+
+    c->at_ms = loop_now_ms(l);
+    c->kind = kind;
+    c->reason = l->fail_code;
+    text_copy(c->name, sizeof c->name, a ? actor_shown(a) : "");
+    text_copy(c->why, sizeof c->why, l->fail_why);
+    notice(l, DN_NOTICE_CRASH, c->name, kind, c->reason, 0, c->why);
+}
+
+bool actor_guarded(dn_loop *l, dn_self *a, void (*call)(void *context), void *context) {
+    jmp_buf        jump;
+    jmp_buf *const outer = l->jump;
+    dn_self *const running = atomic_load_explicit(&l->running, memory_order_relaxed);
+    dn_msg *const  handling = l->handling;
+    volatile bool  ok = true;
+
+    l->jump = &jump;
+    l->handling = NULL;
+    if (handling) l->handling_outside = handling; /* one at most: nothing guarded handles messages */
+    atomic_store_explicit(&l->running, a, memory_order_relaxed);
+    if (_setjmp(jump) == 0) {
+        call(context);
+    } else {
+        ok = false;
+        crash_record(l, a, 0);
+    }
+    atomic_store_explicit(&l->running, running, memory_order_relaxed);
+    l->handling = handling;
+    if (handling) l->handling_outside = NULL;
+    l->jump = outer;
+    return ok;
+}
+
+typedef struct release_call {
+    void (*release)(void *thing);
+    void *thing;
+} release_call;
+
+static void call_release(void *context) {
+    const release_call *c = context;
+
+    c->release(c->thing);
+}
+
+void release_guarded(void (*release)(void *thing), void *thing) {
+    dn_loop *const l = this_loop;
+    release_call   c = {.release = release, .thing = thing};
+
+    if (!l) release(thing); /* no actor runs: what fails here ends the process */
+    else (void)actor_guarded(l, atomic_load_explicit(&l->running, memory_order_relaxed), call_release, &c);
+}
+
+/* ---- Beginning ---- */
+
+name_slot *actor_name_slot(const dn_self *a) {
+    if (!(a->flags & ACTOR_NAMED)) return NULL;
+    return (name_slot *)(void *)((uintptr_t)actor_shown(a) - offsetof(name_slot, text));
+}
+
+/* A slot, with an address nobody has had before. */
+static dn_self *actor_take(dn_loop *l) {
+    dn_self *a = slab_take(&l->actors);
+
+    if (!a) return NULL;
+    const uint32_t slot = slab_index(&l->actors, a);
+    if (slot >= atomic_load_explicit(&l->doors_len, memory_order_relaxed)) {
+        door *fresh = slab_take(&l->doors);
+        if (!fresh) {
+            a->ref = REF_VOID; /* nobody has lived here yet, and who looks through all slots must see it */
+            slab_give(&l->actors, a);
+            return NULL;
+        }
+        assert(fresh == door_at(l, slot));
+        atomic_init(&fresh->gen_waiting, 1ULL << 32);
+        /* Pairs with the acquire in door_enter. */
+        atomic_store_explicit(&l->doors_len, slot + 1, memory_order_release);
+        if (!l->driver->takes) l->near_end = l->actors.fresh;
+    }
+    const uint64_t seen = atomic_load_explicit(&door_at(l, slot)->gen_waiting, memory_order_relaxed);
+    memset(a, 0, sizeof *a);
+    a->loop = l;
+    a->ref.bits = (uint64_t)l->index << REF_LOOP_SHIFT | (seen >> 32) << REF_GEN_SHIFT | slot;
+    return a;
+}
+
+/* Nobody finds the actor by its old address after this. */
+static void actor_void(dn_loop *l, dn_self *a) {
+    const uint32_t   slot = ref_slot(a->ref);
+    name_slot *const n = actor_name_slot(a);
+
+    if (n) {
+        uint64_t mine = a->ref.bits;
+        atomic_compare_exchange_strong_explicit(&n->holder, &mine, 0, memory_order_relaxed,
+                                                memory_order_relaxed);
+    }
+    a->ref = REF_VOID;
+    atomic_fetch_add_explicit(&door_at(l, slot)->gen_waiting, 1ULL << 32, memory_order_relaxed);
+}
+
+static void actor_give(dn_loop *l, dn_self *a) {
+    const door    *d = door_at(l, slab_index(&l->actors, a));
+    const uint64_t seen = atomic_load_explicit(&d->gen_waiting, memory_order_relaxed);
+
+    a->phase = PHASE_FREE;
+    /* After four thousand million lives a slot's addresses would come round again: it is retired. */
+    if (seen >> 32 == UINT32_MAX) return;
+    slab_give(&l->actors, a);
+}
+
+static int name_claim(dn_loop *l, dn_self *a, const char *text) {
+    uint32_t  number;
+    uint64_t  nobody = 0;
+    const int rc = names_intern(&l->runtime->names, text, &number);
+
+    if (rc < 0) return rc;
+    name_slot *n = names_at(&l->runtime->names, number);
+    /* release: pairs with rt_resolve. */
+    if (!atomic_compare_exchange_strong_explicit(&n->holder, &nobody, a->ref.bits,
+                                                 memory_order_release, memory_order_relaxed))
+        return DN_EEXIST;
+    actor_show(a, n->text);
+    a->flags |= ACTOR_NAMED;
+    atomic_fetch_add_explicit(&n->starts, 1, memory_order_relaxed);
+    return DN_OK;
+}
+
+typedef struct init_call {
+    dn_self    *a;
+    const void *config;
+    int         rc;
+    bool        ok; /* it has not failed */
+} init_call;
+
+static void call_init(void *context) {
+    init_call *c = context;
+
+    c->rc = c->a->cls->init(c->a, c->a->state, c->config);
+    if (c->rc < 0) dn_fail_code(c->rc, dn_error_text(c->rc));
+}
+
+void actor_answer_start(dn_loop *l, dn_self *a, int status) {
+    dn_msg    *m = DN_TAKE(a->start_ack);
+    dn_started started = {.tag = m->words[0], .who = a->ref, .status = status};
+
+    if (status != DN_OK) started.who = DN_NOBODY;
+    m->kind = DN_MSG_STARTED;
+    m->flags = MSG_EXEMPT;
+    m->to = m->from;
+    m->from = a->ref;
+    msg_set_small(m, &started, sizeof started);
+    msg_route(l, m);
+}
+
+/* Name, state, watches: what a start needs before init. */
+static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter,
+                         const dn_spawn_spec *spec, uint64_t *out_watch) {
+    uint64_t link;
+    int      rc = DN_OK;
+
+    a->state = state_take(l, a->cls->state_size);
+    if (!a->state) return DN_ENOMEM;
+    if (spec->name) rc = name_claim(l, a, spec->name);
+    if (rc == DN_OK && spec->linked) rc = watch_new(l, a, parent, starter, 0, /* link= */ true, &link);
+    if (rc == DN_OK && spec->monitored && parent)
+        rc = watch_new(l, parent, a, a->ref, spec->tag, /* link= */ false, out_watch);
+    return rc;
+}
+
+int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec *spec, dn_msg *ack,
+                uint16_t flags, dn_ref *out_ref) {
+    uint64_t watch_id = 0;
+
+    if (!spec->cls || !spec->cls->name) return DN_EINVAL;
+    dn_self *a = actor_take(l);
+    if (!a) return DN_ENOMEM;
+    a->cls = spec->cls;
+    actor_show(a, spec->cls->name);
+    a->flags = (uint16_t)(flags | (a->cls->flush ? ACTOR_FLUSHES : 0));
+    a->phase = PHASE_STARTING;
+    a->depth_max = a->cls->mailbox_max ? a->cls->mailbox_max : DN_MAILBOX_MAX_DEFAULT;
+    atomic_store_explicit(&door_at(l, ref_slot(a->ref))->waiting_max, a->depth_max,
+                          memory_order_relaxed);
+    l->spawned++;
+
+    init_call init = {.a = a, .config = spec->config, .rc = DN_OK, .ok = true};
+    int       rc = actor_furnish(l, a, parent, starter, spec, &watch_id);
+    if (l->driver->spawned) l->driver->spawned(l, a);
+    if (rc == DN_OK && a->cls->init) {
+        init.ok = actor_guarded(l, a, call_init, &init);
+        rc = init.ok ? init.rc : l->fail_code;
+    }
+    if (rc == DN_PENDING && !ack && !(flags & ACTOR_ROOT)) {
+        ack = msg_take(l);
+        if (!ack) rc = DN_ENOMEM;
+    }
+    if (rc == DN_PENDING) {
+        if (flags & ACTOR_ROOT) {
+            *out_ref = a->ref; /* it has no starter who will be told, and can be stopped by now */
+            return rc;
+        }
+        ack->from = starter;
+        ack->words[0] = spec->tag;
+        a->start_ack = ack;
+        if (watch_id) dn_demonitor(parent, watch_id); /* until it has started, the answer tells its end */
+        return rc;
+    }
+    if (rc != DN_OK) {
+        /* To its starter it never was: an error code, and no DN_MSG_DOWN. */
+        if (watch_id) dn_demonitor(parent, watch_id);
+        a->flags &= (uint16_t)~ACTOR_ROOT;
+        const char *const why = !init.ok ? l->fail_why : rc < 0 ? dn_error_text(rc) : "";
+        actor_end(l, a, rc, why, /* orderly= */ false);
+        return rc;
+    }
+    a->phase = PHASE_ALIVE;
+    if (out_ref) *out_ref = a->ref;
+    return DN_OK;
+}
+
+void dn_init_done(dn_self *self, int status) {
+    assert(status <= DN_OK && "a start ends with DN_OK or a negative code");
+    assert(self->phase == PHASE_STARTING && "dn_init_done is for a start that is pending, once");
+    if (status < 0) dn_fail_code(status, "its start failed");
+    self->phase = PHASE_ALIVE;
+    if (self->start_ack) actor_answer_start(self->loop, self, DN_OK);
+}
+
+/* ---- Beginning on another loop ---- */
+
+typedef struct spawn_request {
+    dn_spawn_spec spec;
+    char          name[DN_NAME_MAX + 1];
+    unsigned char config[];
+} spawn_request;
+
+static int spawn_far(dn_self *self, const dn_spawn_spec *spec, dn_loop *there) {
+    const size_t   copied = spec->config ? spec->config_size : 0;
+    spawn_request *r = mem_alloc(sizeof *r + copied);
+    dn_msg        *m = r ? msg_take(self->loop) : NULL;
+
+    if (!m) {
+        mem_free(r);
+        return DN_ENOMEM;
+    }
+    r->spec = *spec;
+    if (spec->name) {
+        text_copy(r->name, sizeof r->name, spec->name);
+        r->spec.name = r->name;
+    }
+    if (copied > 0) r->spec.config = memcpy(r->config, spec->config, copied);
+    m->from = self->ref;
+    m->kind = CTL_SPAWN;
+    m->flags = MSG_CONTROL | MSG_EXEMPT;
+    msg_set_large(m, r, sizeof *r + copied, mem_free);
+    rt_push(there, m);
+    return DN_PENDING;
+}
+
+void spawn_arrived(dn_loop *l, dn_msg *m) {
+    const dn_ref   starter = m->from;
+    spawn_request *r = m->large.body;
+    dn_ref         who = DN_NOBODY;
+
+    m->flags = MSG_EXEMPT; /* the body is ours from here, the block will be the answer */
+    const int rc = actor_spawn(l, NULL, starter, &r->spec, m, 0, &who);
+    if (rc != DN_PENDING) {
+        const dn_started started = {.tag = r->spec.tag, .who = who, .status = rc};
+        m->kind = DN_MSG_STARTED;
+        m->to = starter;
+        m->from = who;
+        msg_set_small(m, &started, sizeof started);
+        msg_route(l, m);
+    }
+    mem_free(r);
+}
+
+int dn_spawn(dn_self *self, const dn_spawn_spec *spec, dn_ref *out_ref) {
+    dn_loop *l = self->loop;
+    dn_loop *there = spec->loop ? rt_loop(l->runtime, spec->loop) : l;
+
+    if (spec->name && strnlen(spec->name, DN_NAME_MAX + 1) > DN_NAME_MAX) return DN_EINVAL;
+    if (there != l) return spawn_far(self, spec, there);
+    return actor_spawn(l, self, self->ref, spec, NULL, 0, out_ref);
+}
+
+/* ---- Ending ---- */
+
+static void call_terminate(void *context) {
+    dn_self *a = context;
+
+    a->cls->terminate(a, a->state);
+}
+
+void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly) {
+    const dn_ref was = a->ref;
+    char         last_words[DN_CRASH_WHY_MAX];
+
+    last_words[0] = '\0';
+    a->phase = PHASE_ENDING;
+    if (orderly && a->cls->terminate && !actor_guarded(l, a, call_terminate, a)) {
+        reason = l->fail_code;
+        why = l->fail_why;
+    }
+    if (*why) text_copy(last_words, sizeof last_words, why); /* fail_why may be set again */
+
+    if (a->start_ack) actor_answer_start(l, a, reason < 0 ? reason : DN_ESHUTDOWN);
+    actor_void(l, a);
+    owned_release_all(l, a);
+    timers_drop_all(l, a);
+    watches_drop_all(l, a);
+    lane_discard(l, a, was);
+    if (a->flags & ACTOR_CLOCK) l->clock_watchers--;
+    arena_drop(l, a);
+    state_give(l, a->state, a->cls->state_size);
+    watchers_tell(l, a, was, reason, last_words);
+    l->handled += actor_handled(a);
+    l->ended++;
+    if (l->driver->ended) l->driver->ended(l, a, reason);
+    if (a->flags & ACTOR_ROOT) {
+        l->runtime->root_ended = true;
+        l->runtime->root_reason = reason;
+    }
+    if (a->run_next) {
+        a->phase = PHASE_GONE; /* the run queue still has it, and will let it go */
+        a->flags |= ACTOR_URGENT;
+    } else {
+        actor_give(l, a);
+    }
+}
+
+void actor_bury_gone(dn_loop *l, dn_self *a) {
+    a->run_next = NULL;
+    actor_give(l, a);
+}
+
+void actor_ask_to_end(dn_loop *l, dn_msg *m, dn_ref who, uint32_t kind) {
+    m->to = who;
+    m->kind = kind;
+    m->flags = MSG_SYSTEM | MSG_EXEMPT;
+    msg_route(l, m);
+}
+
+static int ask_to_end(dn_self *self, dn_ref who, uint32_t kind) {
+    dn_loop *l = self->loop;
+
+    who = rt_resolve(l->runtime, who);
+    const uint32_t index = ref_loop(who);
+    if (dn_ref_is_nobody(who) || index >= l->runtime->loops_len) return DN_EDEAD;
+    dn_loop *there = l->runtime->loops[index];
+    if (there == l ? !actor_find(l, who) : !door_alive(there, who)) return DN_EDEAD;
+    dn_msg *m = msg_take(l);
+    if (!m) fail_nomem();
+    m->from = self->ref;
+    actor_ask_to_end(l, m, who, kind);
+    return DN_OK;
+}
+
+int dn_stop(dn_self *self, dn_ref who) {
+    return ask_to_end(self, who, SYS_STOP);
+}
+
+int dn_kill(dn_self *self, dn_ref who) {
+    return ask_to_end(self, who, SYS_KILL);
+}
+
+void loop_end_all(dn_loop *l) {
+    uint64_t alive_before;
+
+    /* No turn will come: what is queued only keeps slots from being given back. */
+    for (dn_self *a = l->run_head, *next; a != RUN_END; a = next) {
+        next = a->run_next;
+        if (a->phase == PHASE_GONE) actor_bury_gone(l, a);
+        else a->run_next = NULL;
+    }
+    loop_no_ready(l);
+    do { /* a release function may start something yet; it ends in the next round */
+        alive_before = l->spawned - l->ended;
+        for (char *at = l->actors.base; at < l->actors.fresh; at += l->actors.size) {
+            dn_self *a = (dn_self *)(void *)at;
+            if (actor_lives(a)) actor_end(l, a, DN_EKILLED, "", /* orderly= */ false);
+        }
+    } while (l->spawned - l->ended > 0 && l->spawned - l->ended != alive_before);
+    loop_no_ready(l);
+}

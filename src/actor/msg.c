@@ -1,0 +1,71 @@
+/* msg.c - message bodies, and the accessors the public header promises. */
+#include "msg.h"
+
+#include "loop.h"
+#include "mem.h"
+
+#include <string.h>
+
+void msg_drop_body(dn_msg *m) {
+    const msg_large was = m->large;
+    const bool      large = m->flags & MSG_LARGE;
+
+    m->inline_size = 0;
+    m->flags &= (uint8_t)~MSG_LARGE; /* before it is released: whatever happens there, it is not again */
+    if (!large || !was.release) return;
+    if (was.release == mem_free) mem_free(was.body);
+    else release_guarded(was.release, was.body);
+}
+
+int msg_set_body(dn_msg *m, const void *body, size_t size) {
+    m->inline_size = 0;
+    if (size <= MSG_INLINE_MAX) {
+        m->inline_size = (uint8_t)size;
+        if (size > 0) memmove(m->inline_body, body, size); /* a reply may be a part of its request */
+        return DN_OK;
+    }
+    void *copy = mem_alloc(size);
+    if (!copy) return DN_ENOMEM;
+    memcpy(copy, body, size);
+    msg_set_large(m, copy, size, mem_free);
+    return DN_OK;
+}
+
+uint32_t dn_msg_kind(const dn_msg *msg) {
+    return msg->kind;
+}
+
+size_t dn_msg_size(const dn_msg *msg) {
+    return msg_size(msg);
+}
+
+dn_ref dn_msg_from(const dn_msg *msg) {
+    return msg->from;
+}
+
+const void *dn_msg_body_borrow(const dn_msg *msg) {
+    return msg->flags & MSG_LARGE ? msg->large.body : msg->inline_body;
+}
+
+const void *dn_msg_body_sized_borrow(const dn_msg *msg, size_t size) {
+    if (__builtin_expect(msg->inline_size == size, 1)) return msg->inline_body;
+    if (msg_size(msg) != size) dn_fail("a message's body is not of the type its handler expects");
+    return dn_msg_body_borrow(msg);
+}
+
+void *dn_msg_body(dn_msg *msg) {
+    return msg_body(msg);
+}
+
+bool dn_msg_is_request(const dn_msg *msg) {
+    return msg->flags & MSG_REQUEST;
+}
+
+dn_call_id dn_msg_call(const dn_msg *msg) {
+    /* A call that ran out of time is told by its timer, which is no reply. */
+    return msg->flags & (MSG_REQUEST | MSG_REPLY) || msg->kind == DN_MSG_CALL_FAILED ? msg->call : 0;
+}
+
+int64_t dn_msg_deadline(const dn_msg *msg) {
+    return msg->flags & MSG_REQUEST ? msg->deadline_ns : INT64_MAX;
+}

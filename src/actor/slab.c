@@ -1,0 +1,73 @@
+/* slab.c - growing a slab. It reserves address space once and commits it piece by piece, each piece as
+ * big as all before: few system calls, no directory of chunks, and a block's number is arithmetic. */
+#include "slab.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+#if SLAB_GUARDS
+#include <sanitizer/asan_interface.h>
+#endif
+
+enum { FIRST_PIECE = 16 << 10, LARGEST_PIECE = 32 << 20, PAGE = 4096 };
+
+int slab_init(slab *s, uint32_t size, uint32_t max, bool guarded) {
+    const size_t bytes = ((size_t)size * max + PAGE - 1) / PAGE * PAGE;
+
+    assert(size >= sizeof(slab_block) && size % 8 == 0);
+    memset(s, 0, sizeof *s);
+    s->base = mem_reserve(bytes);
+    if (!s->base) return DN_ENOMEM;
+    s->fresh = s->committed = s->base;
+    s->end = s->base + bytes;
+    s->size = size;
+    s->guarded = guarded;
+    return DN_OK;
+}
+
+void slab_done(slab *s) {
+    if (!s->base) return;
+#if SLAB_GUARDS
+    ASAN_UNPOISON_MEMORY_REGION(s->base, (size_t)(s->committed - s->base));
+#endif
+    mem_unreserve(s->base, (size_t)(s->end - s->base));
+    memset(s, 0, sizeof *s);
+}
+
+static bool slab_grow(slab *s) {
+    size_t piece = (size_t)(s->committed - s->base);
+
+    if (piece < FIRST_PIECE) piece = FIRST_PIECE;
+    if (piece > LARGEST_PIECE) piece = LARGEST_PIECE;
+    if (piece > (size_t)(s->end - s->committed)) piece = (size_t)(s->end - s->committed);
+    if (piece == 0 || !mem_commit(s->committed, piece)) return false;
+    s->committed += piece;
+    return true;
+}
+
+void *slab_take_slow(slab *s) {
+    while ((size_t)(s->committed - s->fresh) < s->size) {
+        if (!slab_grow(s)) return NULL;
+    }
+    void *block = s->fresh;
+    s->fresh += s->size;
+    return block;
+}
+
+/* The link of a free block stays readable: the next take needs it. */
+void slab_guard(const slab *s, void *block) {
+#if SLAB_GUARDS
+    ASAN_POISON_MEMORY_REGION((char *)block + sizeof(slab_block), s->size - sizeof(slab_block));
+#else
+    (void)s, (void)block;
+#endif
+}
+
+void slab_unguard(const slab *s, void *block) {
+#if SLAB_GUARDS
+    ASAN_UNPOISON_MEMORY_REGION(block, s->size);
+#else
+    (void)s, (void)block;
+#endif
+}

@@ -1,0 +1,186 @@
+/* watch.c - monitors, and links from child to parent.
+ * A watch is two things: a record on the watcher's side, which says that it still stands, and a
+ * message block in the list of the watched, which is already the message it will become. So an
+ * ending actor allocates nothing to tell the others, and a withdrawn watch tells nobody: what arrives
+ * without its record is dropped. */
+#include "rt.h"
+
+#include <assert.h>
+#include <string.h>
+
+static watch *watch_find(dn_loop *l, uint64_t id) {
+    const uint32_t at = (uint32_t)(id >> 32) - 1;
+
+    if (!slab_knows(&l->watches, at)) return NULL;
+    watch *w = slab_at(&l->watches, at);
+    return w->watcher && w->gen == (uint32_t)id ? w : NULL;
+}
+
+static void watch_forget(dn_loop *l, watch *w) {
+    *w->link = w->next;
+    if (w->next) w->next->link = w->link;
+    if (w->cancel) msg_free(l, w->cancel);
+    w->watcher = NULL;
+    slab_give(&l->watches, w);
+}
+
+static void block_link(dn_self *target, dn_msg *block) {
+    block->prev = NULL;
+    block->next = target->watchers;
+    if (target->watchers) target->watchers->prev = block;
+    target->watchers = block;
+}
+
+static void block_unlink(dn_self *target, dn_msg *block) {
+    if (block->prev) block->prev->next = block->next;
+    else target->watchers = block->next;
+    if (block->next) block->next->prev = block->prev;
+}
+
+int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target, uint64_t tag,
+              bool link, uint64_t *out_id) {
+    const bool far = ref_loop(target) != l->index;
+    watch     *w = slab_take(&l->watches);
+    dn_msg    *block = w ? msg_take(l) : NULL;
+    dn_msg    *cancel = block && far ? msg_take(l) : NULL;
+
+    if (!block || (far && !cancel)) {
+        if (block) msg_free(l, block);
+        if (w) {
+            w->watcher = NULL;
+            slab_give(&l->watches, w);
+        }
+        return DN_ENOMEM;
+    }
+    w->gen++;
+    w->watcher = watcher;
+    w->target = target;
+    w->cancel = cancel;
+    w->block = far ? NULL : block;
+    w->next = watcher->watches;
+    w->link = &watcher->watches;
+    if (w->next) w->next->link = &w->next;
+    watcher->watches = w;
+
+    const uint64_t id = ((uint64_t)slab_index(&l->watches, w) + 1) << 32 | w->gen;
+    block->from = watcher->ref;
+    block->kind = link ? SYS_LINK : SYS_WATCH;
+    block->flags = MSG_SYSTEM | MSG_EXEMPT;
+    block->call = id;
+    block->words[1] = tag; /* where dn_down has its tag */
+    if (cancel) {
+        cancel->from = watcher->ref;
+        cancel->kind = SYS_UNWATCH;
+        cancel->flags = MSG_SYSTEM | MSG_EXEMPT;
+        cancel->call = id;
+    }
+    *out_id = id;
+    if (local_target) {
+        block_link(local_target, block);
+        return DN_OK;
+    }
+    block->to = target;
+    msg_route(l, block);
+    return DN_OK;
+}
+
+/* From another loop (or, to an actor that has just ended, from this one). */
+void watch_arrived(dn_loop *l, dn_self *target, dn_msg *block) {
+    (void)l;
+    block_link(target, block);
+}
+
+void watch_withdrawn(dn_loop *l, dn_self *target, dn_msg *m) {
+    dn_msg *block = target->watchers;
+
+    while (block && (block->call != m->call || block->from.bits != m->from.bits))
+        block = block->next;
+    if (block) {
+        block_unlink(target, block);
+        msg_free(l, block);
+    }
+    msg_free(l, m);
+}
+
+/* The block becomes what it stood for. who is in block->to, or was until the block was linked. */
+static void block_tell(dn_loop *l, dn_msg *block, dn_ref who, int reason, const char *why) {
+    const dn_ref watcher = block->from;
+
+    block->to = watcher;
+    block->from = who;
+    if (block->kind == SYS_LINK) {
+        block->kind = SYS_KILL;
+        block->flags = MSG_SYSTEM | MSG_EXEMPT;
+    } else {
+        dn_down down = {.who = who, .tag = block->words[1], .reason = reason};
+        text_copy(down.why, sizeof down.why, why);
+        block->kind = DN_MSG_DOWN;
+        block->flags = MSG_WATCH | MSG_EXEMPT;
+        msg_set_small(block, &down, sizeof down);
+    }
+    if (ref_loop(watcher) == l->index) {
+        watch *w = watch_find(l, block->call);
+        if (w) w->block = NULL;
+    }
+    msg_route(l, block);
+}
+
+void watch_bounce(dn_loop *l, dn_msg *block, int reason, const char *why) {
+    block_tell(l, block, block->to, reason, why);
+}
+
+void watchers_tell(dn_loop *l, dn_self *a, dn_ref was, int reason, const char *why) {
+    dn_msg *block = a->watchers, *next;
+
+    /* The list has the newest first; who watched first is told first. */
+    for (next = NULL; block && block->next; block = block->next) continue;
+    for (; block; block = next) {
+        next = block->prev;
+        block_tell(l, block, was, reason, why);
+    }
+    a->watchers = NULL;
+}
+
+/* DN_MSG_DOWN has come to its turn: does the watch still stand? It is over now. */
+bool watch_close(dn_loop *l, uint64_t id) {
+    watch *w = watch_find(l, id);
+
+    if (w) watch_forget(l, w);
+    return w != NULL;
+}
+
+static void watch_withdraw(dn_loop *l, watch *w) {
+    if (w->block) {
+        dn_self *target = actor_find(l, w->target);
+        if (!target) target = w->watcher; /* it watches itself, and ends: its address is void by now */
+        assert(dn_ref_equal(target->ref, w->target) || !actor_lives(target));
+        block_unlink(target, w->block);
+        msg_free(l, w->block);
+    } else if (w->cancel) {
+        w->cancel->to = w->target;
+        msg_route(l, DN_TAKE(w->cancel));
+    }
+    watch_forget(l, w);
+}
+
+void watches_drop_all(dn_loop *l, dn_self *a) {
+    while (a->watches) watch_withdraw(l, a->watches);
+}
+
+dn_watch_id dn_monitor(dn_self *self, dn_ref who, uint64_t tag) {
+    dn_loop  *l = self->loop;
+    dn_ref    target = rt_resolve(l->runtime, who);
+    uint64_t  id;
+
+    /* A name nobody holds, or no address at all, is told like one who is gone: by nobody being there. */
+    if (dn_ref_is_nobody(target)) target = who;
+    dn_self *local = ref_loop(target) == l->index ? actor_find(l, target) : NULL;
+    if (watch_new(l, self, local, target, tag, /* link= */ false, &id) < 0) fail_nomem();
+    return id;
+}
+
+void dn_demonitor(dn_self *self, dn_watch_id id) {
+    watch *w = watch_find(self->loop, id);
+
+    if (w && w->watcher == self) watch_withdraw(self->loop, w);
+}
