@@ -24,13 +24,17 @@ typedef struct dn_sim_faults {
     uint32_t double_reply_ppm; /* for each reply: it arrives twice */
     uint32_t step_wall_ppm;    /* for each step: the wall clock steps by up to step_wall_ms_max either way */
     int64_t  step_wall_ms_max;
+    uint32_t slow_turn_ppm; /* for each turn of an actor: it takes up to slow_turn_ms_max, and timers come due
+                               behind it, while others are ready */
+    int64_t  slow_turn_ms_max;
     uint32_t fail_alloc_ppm; /* for each memory request to the system: it is refused */
 } dn_sim_faults;
 
 /* How often each thing really happened, over all lives. */
 typedef struct dn_sim_counts {
     uint64_t boots, steps, handled;
-    uint64_t actor_crashes, process_crashes, delays, doubled_replies, wall_steps, failed_allocs;
+    uint64_t actor_crashes, process_crashes, delays, doubled_replies, wall_steps, slow_turns,
+        failed_allocs;
     uint64_t late_replies, dead_letters;
 } dn_sim_counts;
 

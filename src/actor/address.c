@@ -21,11 +21,12 @@ dn_ref dn_runtime_name(dn_runtime *runtime, const char *text) {
 }
 
 dn_ref dn_name(dn_self *self, const char *text) {
-    const dn_ref ref = dn_runtime_name(self->loop->runtime, text);
+    uint32_t  number;
+    const int rc = names_intern(&self->loop->runtime->names, text, &number);
 
-    if (dn_ref_is_nobody(ref))
-        dn_fail_code(DN_EINVAL, "a name has 1 to 63 bytes, and a runtime has at most 65536 of them");
-    return ref;
+    if (rc == DN_EINVAL) dn_fail_code(rc, "a name has 1 to 63 bytes");
+    if (rc < 0) dn_fail_code(rc, "no memory for a name, or 65536 of them are in use");
+    return (dn_ref){REF_NAME_BIT | number};
 }
 
 dn_ref dn_whereis(dn_self *self, dn_ref ref) {

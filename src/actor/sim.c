@@ -480,6 +480,18 @@ static bool time_moves(dn_sim *sim, int64_t until_ms, dn_sim_end *out_end) {
     return true;
 }
 
+/* Otherwise time moves only when nobody is ready, and a timer never finds its actor behind with its work. */
+static void turn_was_slow(dn_sim *sim, int64_t until_ms) {
+    const int64_t left_ns = ns_of(until_ms) - sim->mono_ns;
+    const int64_t took_ns = some_ms(sim, sim->config.faults.slow_turn_ms_max) * NS_PER_MS;
+
+    if (took_ns > left_ns) return;
+    sim->counts.slow_turns++;
+    clocks_move(sim, took_ns);
+    timers_expire(sim_loop(sim));
+    wire_deliver(sim);
+}
+
 static bool step_inside(dn_sim *sim, int64_t until_ms, dn_sim_end *out_end) {
     dn_loop *l = sim_loop(sim);
 
@@ -497,6 +509,7 @@ static bool step_inside(dn_sim *sim, int64_t until_ms, dn_sim_end *out_end) {
     const uint32_t nth = (uint32_t)(random_next(&sim->random) % ready);
     const int      budget = 1 + (int)(random_next(&sim->random) % TURN_MAX);
     loop_run_nth(l, nth, budget);
+    if (chance(sim, sim->config.faults.slow_turn_ppm)) turn_was_slow(sim, until_ms);
     step_taken(sim, /* half_done= */ false);
     if (!sim->runtime.root_ended) return true;
     *out_end = DN_SIM_ENDED;

@@ -1408,6 +1408,8 @@ static inline void ops_set_faults(void) {
         o.fault_rates.crash_process_ppm = 100;
         o.fault_rates.step_wall_ppm = 5000;
         o.fault_rates.step_wall_ms_max = 200;
+        o.fault_rates.slow_turn_ppm = 10000;
+        o.fault_rates.slow_turn_ms_max = 30;
     }
     if (o.refuses) o.fault_rates.fail_alloc_ppm = 20000;
     dn_sim_set_faults(o.sim, &o.fault_rates);

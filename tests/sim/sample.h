@@ -434,6 +434,8 @@ static const dn_sim_faults sample_faults = {
     .double_reply_ppm = 50000,
     .step_wall_ppm = 2000,
     .step_wall_ms_max = 10000,
+    .slow_turn_ppm = 20000,
+    .slow_turn_ms_max = 40,
     .fail_alloc_ppm = 4000,
 };
 

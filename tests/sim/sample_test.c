@@ -123,6 +123,7 @@ TEST(every_fault_and_coincidence_happens_in_a_thousand_seeds_and_none_does_harm)
     SEEN(sum.delays);
     SEEN(sum.doubled_replies);
     SEEN(sum.wall_steps);
+    SEEN(sum.slow_turns);
     SEEN(sum.failed_allocs);
     SEEN(sum.late_replies);
     SEEN(sum.dead_letters);
@@ -153,19 +154,21 @@ TEST(each_fault_alone_happens_and_does_no_harm) {
         {.double_reply_ppm = 500000, .delay_ms_max = 60},
         {.step_wall_ppm = 20000, .step_wall_ms_max = all.step_wall_ms_max},
         {.fail_alloc_ppm = 20000},
+        {.slow_turn_ppm = 100000, .slow_turn_ms_max = 60},
     };
     uint64_t random = test_seed();
 
     for (size_t kind = 0; kind < sizeof alone / sizeof *alone; kind++) {
-        uint64_t happened[6] = {0};
+        uint64_t happened[7] = {0};
         for (uint32_t i = 0; i < few / 4; i++) {
             dn_sim_counts c;
             sample_whole_run(test_random(&random), &alone[kind], QUOTA, &c);
-            const uint64_t counts[6] = {c.actor_crashes,   c.process_crashes, c.delays,
-                                        c.doubled_replies, c.wall_steps,      c.failed_allocs};
-            for (int k = 0; k < 6; k++) happened[k] += counts[k];
+            const uint64_t counts[7] = {c.actor_crashes,   c.process_crashes, c.delays,
+                                        c.doubled_replies, c.wall_steps,      c.failed_allocs,
+                                        c.slow_turns};
+            for (int k = 0; k < 7; k++) happened[k] += counts[k];
         }
-        for (size_t k = 0; k < 6; k++)
+        for (size_t k = 0; k < 7; k++)
             CHECK_MSG((happened[k] > 0) == (k == kind),
                       "fault %zu alone: fault %zu came %" PRIu64 " times", kind, k, happened[k]);
     }

@@ -33,6 +33,8 @@ static struct {
     dn_sim  *sim;
 } t;
 
+static dn_sim_counts happened; /* over all lives so far */
+
 static bool    chance(uint32_t percent) { return test_random(&t.random) % 100 < percent; }
 static int64_t up_to(int64_t max) {
     return (int64_t)(test_random(&t.random) % (uint64_t)(max + 1));
@@ -232,7 +234,6 @@ static uint64_t live_through(uint64_t seed) {
                    .crash_process_ppm = 20,
                    .delay_ppm = 50000,
                    .delay_ms_max = 30,
-                   .double_reply_ppm = 10000,
                    .fail_alloc_ppm = 2000},
     };
     const dn_sim_faults none = {0};
@@ -272,6 +273,11 @@ static uint64_t live_through(uint64_t seed) {
     CHECK_INT(dn_sim_root_reason(t.sim), DN_ESHUTDOWN);
     check_stopped(seed, was_alive, stop_event);
     hash = dn_sim_hash(t.sim);
+    const dn_sim_counts *counts = dn_sim_counts_borrow(t.sim);
+    happened.actor_crashes += counts->actor_crashes;
+    happened.process_crashes += counts->process_crashes;
+    happened.delays += counts->delays;
+    happened.failed_allocs += counts->failed_allocs;
     dn_sim_free(t.sim);
     return hash;
 }
@@ -280,6 +286,10 @@ TEST(when_faults_stop_every_tree_heals_and_ends_in_order) {
     uint64_t random = test_seed();
 
     for (int i = 0; i < 400 / TEST_SLOW_FACTOR; i++) live_through(test_random(&random));
+    CHECK(happened.actor_crashes > 0);
+    CHECK(happened.process_crashes > 0);
+    CHECK(happened.delays > 0);
+    CHECK(happened.failed_allocs > 0);
 }
 
 TEST(the_same_seed_is_the_same_life) {

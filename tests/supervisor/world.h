@@ -427,7 +427,8 @@ static inline void world_again(void) {
     static world fresh;
 
     world_ends();
-    for (int i = 0; i < PARTS; i++) strcpy(fresh.parts[i].name, w.parts[i].name);
+    for (int i = 0; i < PARTS; i++)
+        memcpy(fresh.parts[i].name, w.parts[i].name, sizeof w.parts[i].name);
     fresh.order = w.order + 1;
     w = fresh;
 }

@@ -189,8 +189,9 @@ static int root_on_report(dn_self *self, void *state, const dn_msg *msg) {
     (void)self, (void)state;
     crashed = (int)report->crashed;
     actors_left = (int)report->actors;
-    /* Linked children are killed in turns of their own; ask until they have had them. */
-    if (actors_left > 2) {
+    /* Linked children are killed in turns of their own, and the bystander hears in its own what was sent:
+     * ask until they have had them. */
+    if (actors_left > 2 || (work_done && bystander_heard < MANY)) {
         dn_inspect(self, NULL, 0);
         return DN_OK;
     }
@@ -232,7 +233,6 @@ static void worker_alone_fails(bool from_then_on) {
     } while (r.refused > 0);
     CHECK(work_done);
     CHECK_INT(reports, 1);
-    CHECK(bystander_heard >= MANY);
     CHECK_MSG(n > 20, "only %ld requests: is the scenario asking for memory at all?", n);
 }
 
