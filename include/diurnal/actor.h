@@ -78,7 +78,8 @@ typedef struct dn_class {
     dn_handlers handlers; /* searched from the first row: put the busiest there */
 
     /* Called once after the messages that had gathered have all been handled, or after flush_max of
-     * them without a pause: group commit lives here. Answers as a handler does. May be NULL. */
+     * them without a pause, and before an orderly end if anything was handled since: group commit lives
+     * here. Answers as a handler does. May be NULL. */
     int (*flush)(dn_self *self, void *state);
 
     /* Called when a stop is asked for. DN_STOP: end now. DN_OK: there is something to finish first;
@@ -92,7 +93,8 @@ typedef struct dn_class {
 
     uint32_t mailbox_max; /* waiting messages from its own loop, and again from other loops; then
                              DN_EFULL. 0: DN_MAILBOX_MAX_DEFAULT */
-    size_t   heap_max;    /* bytes dn_alloc may hand out; then the actor fails. 0: the default */
+    size_t   heap_max;    /* bytes dn_alloc may hand out, in pieces rounded up to 16; then the actor
+                           fails. 0: DN_HEAP_MAX_DEFAULT */
     uint32_t flush_max;   /* 0: DN_FLUSH_MAX_DEFAULT */
     bool     drains;      /* a stop waits behind the messages that came before it, instead of
                              overtaking them */
@@ -147,10 +149,9 @@ _Noreturn void dn_fail(const char *why);
 _Noreturn void dn_fail_code(int code, const char *why);
 
 /* What an actor may demand of its own state and messages. */
-#define DN_TEXT2(x) #x
-#define DN_TEXT(x)  DN_TEXT2(x)
-#define dn_require(cond)                                                                           \
-    ((cond) ? (void)0 : dn_fail(__FILE__ ":" DN_TEXT(__LINE__) ": " #cond))
+#define DN_TEXT2(x)      #x
+#define DN_TEXT(x)       DN_TEXT2(x)
+#define dn_require(cond) ((cond) ? (void)0 : dn_fail(__FILE__ ":" DN_TEXT(__LINE__) ": " #cond))
 
 /* ---- Sending ---- */
 
@@ -222,7 +223,8 @@ int64_t    dn_msg_deadline(const dn_msg *msg); /* of a request: monotonic ns; el
 
 typedef struct dn_call_failed {
     dn_call_id id;
-    int        status; /* DN_ETIME, DN_EDEAD, DN_EUNANSWERED */
+    int        status; /* DN_ETIME; DN_EDEAD: whoever was to answer is gone; DN_EUNANSWERED: it is
+                          there, and has let the request go */
 } dn_call_failed;
 
 /* ---- Watching ---- */
@@ -309,8 +311,8 @@ typedef struct dn_actor_report {
     const char *cls;
     uint32_t    depth, depth_peak;
     uint64_t    handled;
-    int64_t     busy_ns;      /* time in handlers; see docs/runtime.md for what is sampled */
-    int64_t     longest_ns;   /* the longest one seen, and the kind of message that took it */
+    int64_t     busy_ns;    /* time in handlers; see docs/runtime.md for what is sampled */
+    int64_t     longest_ns; /* the longest one seen, and the kind of message that took it */
     uint32_t    longest_kind;
     size_t      heap_bytes; /* state and arena */
     uint32_t    restarts;   /* of the name, since the runtime began */

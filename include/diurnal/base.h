@@ -39,7 +39,7 @@ const char *dn_error_text(int code);
 #define DN_MUST_USE __attribute__((warn_unused_result))
 
 /* A pointer that frees itself at the end of its scope, and the way to hand it over before. */
-#define DN_AUTO(type)  __attribute__((cleanup(type##_freep))) type *
+#define DN_AUTO(type) __attribute__((cleanup(type##_freep))) type *
 #define DN_TAKE(owner)                                                                             \
     __extension__({                                                                                \
         __auto_type dn_taken_ = (owner);                                                           \
@@ -48,6 +48,7 @@ const char *dn_error_text(int code);
     })
 
 /* An array with its length, for tables given by value. */
-#define DN_SLICE(array) {(array), sizeof(array) / sizeof((array)[0])}
+#define DN_SLICE(array)                                                                            \
+    { (array), sizeof(array) / sizeof((array)[0]) }
 
 #endif

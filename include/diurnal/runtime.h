@@ -28,7 +28,7 @@ typedef struct dn_notice {
     const char    *actor;    /* name or class; "" if none is concerned */
     uint32_t       msg_kind; /* the message concerned; 0 if none */
     int            reason;
-    int64_t        amount;   /* dead letters so far, ms of a stall or of a clock step */
+    int64_t        amount; /* dead letters so far, ms of a stall or of a clock step */
     const char    *why;
 } dn_notice;
 

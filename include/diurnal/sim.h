@@ -16,18 +16,25 @@ typedef struct dn_sim dn_sim;
 
 /* Chances out of a million, asked each time the thing could happen. All 0: no fault comes by itself. */
 typedef struct dn_sim_faults {
-    uint32_t crash_actor_ppm;   /* for each message: its receiver fails instead of handling it */
-    uint32_t crash_process_ppm; /* for each step: the process is gone */
-    uint32_t delay_ppm;         /* for each message: it takes up to delay_ms_max on the way (what the same
-                                   sender sends the same receiver later still comes later) */
+    /* For each message: its receiver fails instead of handling it. */
+    uint32_t crash_actor_ppm;
+    /* For each step: the process is gone. */
+    uint32_t crash_process_ppm;
+    /* For each message: it takes up to delay_ms_max on the way. What the same sender sends the same
+     * receiver later still comes later. */
+    uint32_t delay_ppm;
     int64_t  delay_ms_max;
-    uint32_t double_reply_ppm; /* for each reply: it arrives twice */
-    uint32_t step_wall_ppm;    /* for each step: the wall clock steps by up to step_wall_ms_max either way */
+    /* For each reply: it arrives twice. */
+    uint32_t double_reply_ppm;
+    /* For each step: the wall clock steps by up to step_wall_ms_max either way. */
+    uint32_t step_wall_ppm;
     int64_t  step_wall_ms_max;
-    uint32_t slow_turn_ppm; /* for each turn of an actor: it takes up to slow_turn_ms_max, and timers come due
-                               behind it, while others are ready */
+    /* For each turn of an actor: it takes up to slow_turn_ms_max, and timers come due behind it, while
+     * others are ready. */
+    uint32_t slow_turn_ppm;
     int64_t  slow_turn_ms_max;
-    uint32_t fail_alloc_ppm; /* for each memory request to the system: it is refused */
+    /* For each memory request to the system: it is refused. */
+    uint32_t fail_alloc_ppm;
 } dn_sim_faults;
 
 /* How often each thing really happened, over all lives. */
@@ -96,16 +103,23 @@ bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end);
 int dn_sim_root_reason(const dn_sim *sim);
 
 /* ---- By hand ---- */
-void dn_sim_pass(dn_sim *sim, int64_t ms);      /* the clocks move while nobody runs (process down) */
-void dn_sim_step_wall(dn_sim *sim, int64_t ms); /* the wall clock steps */
-void dn_sim_crash_process(dn_sim *sim);         /* now; from on_event or a starting root: right after */
-void dn_sim_crash_process_at(dn_sim *sim, uint64_t step); /* when dn_sim_counts.steps gets there */
-void dn_sim_crash_actor_at(dn_sim *sim, const char *name, uint64_t nth); /* its nth message, 1 the next */
-void dn_sim_stop(dn_sim *sim);                  /* asks the root to stop */
-void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults); /* all 0: "then faults stop" */
+
+/* The clocks move while nobody runs: the process is down. */
+void dn_sim_pass(dn_sim *sim, int64_t ms);
+void dn_sim_step_wall(dn_sim *sim, int64_t ms);
+
+/* Now; from on_event or a starting root: right after. */
+void dn_sim_crash_process(dn_sim *sim);
+/* When dn_sim_counts.steps gets there. */
+void dn_sim_crash_process_at(dn_sim *sim, uint64_t step);
+/* At its nth message; 1 is the next. */
+void dn_sim_crash_actor_at(dn_sim *sim, const char *name, uint64_t nth);
+
+void dn_sim_stop(dn_sim *sim);                                    /* asks the root to stop */
+void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults); /* all 0: faults stop */
 
 /* ---- Looking ---- */
-dn_runtime          *dn_sim_runtime(dn_sim *sim); /* of the present life: for dn_post, dn_runtime_name */
+dn_runtime *dn_sim_runtime(dn_sim *sim); /* of the present life: for dn_post, dn_runtime_name */
 const dn_sim_counts *dn_sim_counts_borrow(const dn_sim *sim);
 uint64_t             dn_sim_hash(const dn_sim *sim); /* of every event so far */
 uint64_t             dn_sim_random(dn_sim *sim);     /* for the world around: the same generator */

@@ -1,17 +1,11 @@
 /* address.c - who an actor is, and how others are found by name. */
 #include "rt.h"
 
-dn_ref dn_self_ref(const dn_self *self) {
-    return self->ref;
-}
+dn_ref dn_self_ref(const dn_self *self) { return self->ref; }
 
-const char *dn_self_name(const dn_self *self) {
-    return actor_shown(self);
-}
+const char *dn_self_name(const dn_self *self) { return actor_shown(self); }
 
-dn_runtime *dn_self_runtime(const dn_self *self) {
-    return self->loop->runtime;
-}
+dn_runtime *dn_self_runtime(const dn_self *self) { return self->loop->runtime; }
 
 dn_ref dn_runtime_name(dn_runtime *runtime, const char *text) {
     uint32_t number;
@@ -29,10 +23,6 @@ dn_ref dn_name(dn_self *self, const char *text) {
     return (dn_ref){REF_NAME_BIT | number};
 }
 
-dn_ref dn_whereis(dn_self *self, dn_ref ref) {
-    return rt_resolve(self->loop->runtime, ref);
-}
+dn_ref dn_whereis(dn_self *self, dn_ref ref) { return rt_resolve(self->loop->runtime, ref); }
 
-uint64_t dn_random(dn_self *self) {
-    return self->loop->driver->random(self->loop);
-}
+uint64_t dn_random(dn_self *self) { return self->loop->driver->random(self->loop); }

@@ -18,7 +18,7 @@ bool call_close(dn_loop *l, dn_self *a, uint64_t id) {
     timer *t = call_find(l, a, id);
 
     if (t) timer_drop(l, t);
-    else l->late_replies++;
+    else l->late_replies++; /* or the news that there will be none: too late is too late */
     return t != NULL;
 }
 
@@ -85,7 +85,8 @@ void dn_reply(dn_self *self, const dn_msg *request, uint32_t kind, const void *b
 
     assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
     if (m != request) {
-        m = (dn_msg *)(uintptr_t)request; /* ours to change: it is held, as the next line makes sure */
+        /* Ours to change: it is held, as msg_unhold makes sure. */
+        m = (dn_msg *)(uintptr_t)request;
         msg_unhold(self, m);
     }
     assert(m->flags & MSG_REQUEST && "only a request can be answered");

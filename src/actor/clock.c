@@ -10,9 +10,7 @@ static int64_t read_ns(clockid_t clock) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int64_t clock_mono_ns(void) {
-    return read_ns(CLOCK_MONOTONIC);
-}
+int64_t clock_mono_ns(void) { return read_ns(CLOCK_MONOTONIC); }
 
 /* Two clocks cannot be read at one instant: of several tries the one in which least time passed. */
 static int64_t offset_ns(clockid_t clock) {
@@ -30,5 +28,6 @@ static int64_t offset_ns(clockid_t clock) {
 }
 
 clock_offsets clock_read_offsets(void) {
-    return (clock_offsets){.wall_ns = offset_ns(CLOCK_REALTIME), .boot_ns = offset_ns(CLOCK_BOOTTIME)};
+    return (clock_offsets){.wall_ns = offset_ns(CLOCK_REALTIME),
+                           .boot_ns = offset_ns(CLOCK_BOOTTIME)};
 }

@@ -68,7 +68,8 @@ void *dn_alloc(dn_self *self, size_t size) {
     if (size == 0) size = 1;
     if (size > max || total > max - size) dn_fail("the actor's heap has reached its bound");
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    if (size > UINT32_MAX - CHUNK_HEAD) dn_fail("one allocation from an actor's heap is below 4 GiB");
+    if (size > UINT32_MAX - CHUNK_HEAD)
+        dn_fail("one allocation from an actor's heap is below 4 GiB");
     if (!c || c->size - c->used < size) {
         c = chunk_new(l, size);
         if (!c) fail_nomem();

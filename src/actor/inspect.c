@@ -1,5 +1,5 @@
 /* inspect.c - a loop's report about itself.
- * The loop writes it between two turns, so it is of one instant; the asker gets it as a message. */
+ * The loop writes it itself, so it is of one instant; the asker gets it as a message. */
 #include "mem.h"
 #include "rt.h"
 
@@ -10,10 +10,10 @@ typedef struct inspect_request {
 } inspect_request;
 
 void dn_inspect(dn_self *self, const char *loop, size_t max) {
-    dn_loop               *l = self->loop;
-    dn_loop               *there = loop ? rt_loop(l->runtime, loop) : l;
-    const inspect_request  request = {.max = max};
-    dn_msg                *m = msg_take(l);
+    dn_loop              *l = self->loop;
+    dn_loop              *there = loop ? rt_loop(l->runtime, loop) : l;
+    const inspect_request request = {.max = max};
+    dn_msg               *m = msg_take(l);
 
     if (!m) fail_nomem();
     m->from = self->ref;
@@ -62,7 +62,8 @@ static void report_actors(const dn_loop *l, dn_report *r, size_t max, bool named
     for (char *at = l->actors.base; at < l->actors.fresh; at += l->actors.size) {
         const dn_self *a = (const dn_self *)(const void *)at;
         if (r->actors_len == max) return;
-        if (actor_lives(a) && (actor_name_slot(a) != NULL) == named) report_actor(a, &r->rows[r->actors_len++]);
+        if (actor_lives(a) && (actor_name_slot(a) != NULL) == named)
+            report_actor(a, &r->rows[r->actors_len++]);
     }
 }
 

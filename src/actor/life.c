@@ -28,9 +28,7 @@ _Noreturn void dn_fail_code(int code, const char *why) {
     _longjmp(*l->jump, 1);
 }
 
-_Noreturn void dn_fail(const char *why) {
-    dn_fail_code(DN_EFAILED, why);
-}
+_Noreturn void dn_fail(const char *why) { dn_fail_code(DN_EFAILED, why); }
 
 void crash_record(dn_loop *l, const dn_self *a, uint32_t kind) {
     dn_crash_report *c = &l->crashes[l->crashed++ % DN_CRASHES_KEPT];
@@ -52,7 +50,8 @@ bool actor_guarded(dn_loop *l, dn_self *a, void (*call)(void *context), void *co
 
     l->jump = &jump;
     l->handling = NULL;
-    if (handling) l->handling_outside = handling; /* one at most: nothing guarded handles messages */
+    if (handling)
+        l->handling_outside = handling; /* one at most: nothing guarded handles messages */
     atomic_store_explicit(&l->running, a, memory_order_relaxed);
     if (_setjmp(jump) == 0) {
         call(context);
@@ -83,7 +82,9 @@ void release_guarded(void (*release)(void *thing), void *thing) {
     release_call   c = {.release = release, .thing = thing};
 
     if (!l) release(thing); /* no actor runs: what fails here ends the process */
-    else (void)actor_guarded(l, atomic_load_explicit(&l->running, memory_order_relaxed), call_release, &c);
+    else
+        (void)actor_guarded(l, atomic_load_explicit(&l->running, memory_order_relaxed),
+                            call_release, &c);
 }
 
 /* ---- Beginning ---- */
@@ -102,7 +103,8 @@ static dn_self *actor_take(dn_loop *l) {
     if (slot >= atomic_load_explicit(&l->doors_len, memory_order_relaxed)) {
         door *fresh = slab_take(&l->doors);
         if (!fresh) {
-            a->ref = REF_VOID; /* nobody has lived here yet, and who looks through all slots must see it */
+            a->ref =
+                REF_VOID; /* nobody has lived here yet: who looks through all slots must see it */
             slab_give(&l->actors, a);
             return NULL;
         }
@@ -112,7 +114,8 @@ static dn_self *actor_take(dn_loop *l) {
         atomic_store_explicit(&l->doors_len, slot + 1, memory_order_release);
         if (!l->driver->takes) l->near_end = l->actors.fresh;
     }
-    const uint64_t seen = atomic_load_explicit(&door_at(l, slot)->gen_waiting, memory_order_relaxed);
+    const uint64_t seen =
+        atomic_load_explicit(&door_at(l, slot)->gen_waiting, memory_order_relaxed);
     memset(a, 0, sizeof *a);
     a->loop = l;
     a->ref.bits = (uint64_t)l->index << REF_LOOP_SHIFT | (seen >> 32) << REF_GEN_SHIFT | slot;
@@ -196,7 +199,8 @@ static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter
     a->state = state_take(l, a->cls->state_size);
     if (!a->state) return DN_ENOMEM;
     if (spec->name) rc = name_claim(l, a, spec->name);
-    if (rc == DN_OK && spec->linked) rc = watch_new(l, a, parent, starter, 0, /* link= */ true, &link);
+    if (rc == DN_OK && spec->linked)
+        rc = watch_new(l, a, parent, starter, 0, /* link= */ true, &link);
     if (rc == DN_OK && spec->monitored && parent)
         rc = watch_new(l, parent, a, a->ref, spec->tag, /* link= */ false, out_watch);
     return rc;
@@ -237,7 +241,8 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
         ack->from = starter;
         ack->words[0] = spec->tag;
         a->start_ack = ack;
-        if (watch_id) dn_demonitor(parent, watch_id); /* until it has started, the answer tells its end */
+        /* Until it has started, the answer tells of its end. */
+        if (watch_id) dn_demonitor(parent, watch_id);
         return rc;
     }
     if (rc != DN_OK) {
@@ -321,6 +326,14 @@ int dn_spawn(dn_self *self, const dn_spawn_spec *spec, dn_ref *out_ref) {
 
 /* ---- Ending ---- */
 
+static void call_flush(void *context) {
+    dn_self *a = context;
+
+    a->flushed = a->handled;
+    const int rc = a->cls->flush(a, a->state);
+    if (rc < 0) dn_fail_code(rc, dn_error_text(rc));
+}
+
 static void call_terminate(void *context) {
     dn_self *a = context;
 
@@ -329,11 +342,15 @@ static void call_terminate(void *context) {
 
 void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly) {
     const dn_ref was = a->ref;
+    const bool   wanted_orderly = orderly;
     char         last_words[DN_CRASH_WHY_MAX];
 
     last_words[0] = '\0';
+    if (orderly && a->flags & ACTOR_FLUSHES && a->flushed != a->handled)
+        orderly = actor_guarded(l, a, call_flush, a);
     a->phase = PHASE_ENDING;
-    if (orderly && a->cls->terminate && !actor_guarded(l, a, call_terminate, a)) {
+    if (orderly && a->cls->terminate) orderly = actor_guarded(l, a, call_terminate, a);
+    if (!orderly && wanted_orderly) {
         reason = l->fail_code;
         why = l->fail_why;
     }
@@ -391,13 +408,9 @@ static int ask_to_end(dn_self *self, dn_ref who, uint32_t kind) {
     return DN_OK;
 }
 
-int dn_stop(dn_self *self, dn_ref who) {
-    return ask_to_end(self, who, SYS_STOP);
-}
+int dn_stop(dn_self *self, dn_ref who) { return ask_to_end(self, who, SYS_STOP); }
 
-int dn_kill(dn_self *self, dn_ref who) {
-    return ask_to_end(self, who, SYS_KILL);
-}
+int dn_kill(dn_self *self, dn_ref who) { return ask_to_end(self, who, SYS_KILL); }
 
 void loop_end_all(dn_loop *l) {
     uint64_t alive_before;

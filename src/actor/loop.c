@@ -29,9 +29,7 @@ static int slabs_init(dn_loop *l) {
     return rc;
 }
 
-static size_t wheel_bytes(void) {
-    return (sizeof(wheel) + 4095) / 4096 * 4096;
-}
+static size_t wheel_bytes(void) { return (sizeof(wheel) + 4095) / 4096 * 4096; }
 
 /* What one reading of the clock costs: 25 ns on most machines, 300 on some. */
 static int64_t reading_ns(dn_loop *l) {
@@ -114,7 +112,8 @@ static void window_begin(dn_loop *l) {
 }
 
 static void note_longest(dn_self *a, int64_t took_ns, uint32_t kind) {
-    const uint32_t us = took_ns < (int64_t)UINT32_MAX * 1000 ? (uint32_t)(took_ns / 1000) : UINT32_MAX;
+    const uint32_t us =
+        took_ns < (int64_t)UINT32_MAX * 1000 ? (uint32_t)(took_ns / 1000) : UINT32_MAX;
 
     if (us <= a->longest_us) return;
     a->longest_us = us;
@@ -270,7 +269,7 @@ static __attribute__((noinline)) admission admit(dn_loop *l, dn_self *a, dn_msg 
 }
 
 /* The message has been handled. Whatever is left of it goes. */
-static inline void handled(dn_loop *l, dn_self *a) {
+static inline void handled(dn_loop *l, dn_self *a, int rc) {
     const uint32_t mask = msg_meta(MSG_DISPOSE, 0, 0xff, 0);
     dn_msg        *m = l->handling;
 
@@ -278,7 +277,7 @@ static inline void handled(dn_loop *l, dn_self *a) {
     if (!m) return;
     l->handling = NULL;
     if (__builtin_expect((m->meta & mask) == (l->plain_meta & mask), 1)) slab_give(&l->messages, m);
-    else msg_let_go(l, m, DN_EUNANSWERED);
+    else msg_let_go(l, m, rc < 0 ? DN_EDEAD : DN_EUNANSWERED);
 }
 
 static inline uint32_t flush_max(const dn_self *a) {
@@ -343,10 +342,9 @@ static inline void turn(dn_loop *l, dn_self *a, int budget, bool simulated) {
         }
         l->handling = m;
         atomic_store_explicit(&l->handling_kind, kind, memory_order_relaxed);
-        if (simulated && l->driver->handling(l, a, m))
-            dn_fail("a fault of the simulation");
+        if (simulated && l->driver->handling(l, a, m)) dn_fail("a fault of the simulation");
         const int rc = dispatch(l, a, m, kind);
-        handled(l, a);
+        handled(l, a, rc);
         if (--l->until_clock == 0) window_end(l, a, kind);
         if (__builtin_expect(rc != DN_OK, 0)) {
             turn_answered(l, a, rc, kind);

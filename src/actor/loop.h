@@ -95,13 +95,14 @@ enum phase {
 enum actor_flag {
     ACTOR_STOPPING = 1, /* a stop was taken up: an end by DN_STOP is DN_ESHUTDOWN */
     ACTOR_ROOT = 2,
-    ACTOR_CLOCK = 4,  /* wants DN_MSG_CLOCK */
-    ACTOR_DOOMED = 8, /* fails with DN_ENOMEM at its next turn */
-    ACTOR_WAITED = 16, /* somebody waits for room in its lane */
-    ACTOR_NAMED = 32,  /* shown is the text of a name_slot */
-    ACTOR_FLUSHES = 64, /* its class has a flush */
+    ACTOR_CLOCK = 4,     /* wants DN_MSG_CLOCK */
+    ACTOR_DOOMED = 8,    /* fails with DN_ENOMEM at its next turn */
+    ACTOR_WAITED = 16,   /* somebody waits for room in its lane */
+    ACTOR_NAMED = 32,    /* shown is the text of a name_slot */
+    ACTOR_FLUSHES = 64,  /* its class has a flush */
     ACTOR_COUNTED = 256, /* this turn took messages through the door: l->counted */
-    ACTOR_URGENT = 128, /* something goes before its messages: the system lane, doom, or it is gone */
+    ACTOR_URGENT =
+        128, /* something goes before its messages: the system lane, doom, or it is gone */
 };
 
 struct dn_self {
@@ -151,7 +152,8 @@ static inline bool actor_lives(const dn_self *a) { return a->ref.bits != REF_VOI
 
 /* What other threads may see of an actor: is it alive, and has it room? */
 typedef struct door {
-    _Atomic(uint64_t) gen_waiting; /* incarnation << 32 | messages from other loops not yet handled */
+    _Atomic(uint64_t)
+        gen_waiting; /* incarnation << 32 | messages from other loops not yet handled */
     _Atomic(uint32_t) waiting_max;
 } door;
 
@@ -186,21 +188,21 @@ enum {
 struct dn_loop {
     dn_self  *run_head; /* RUN_END: nobody is ready */
     dn_self **run_tail;
-    bool      poll_due; /* POLL_NS have passed since polled_ns */
-    uint32_t  plain_meta; /* msg_meta of a message of this loop with nothing special about it */
-    char    *near_end; /* of the slots that sends reach the short way; a simulation has none */
-    uint32_t until_clock; /* messages left of the window */
-    uint32_t window, stride, jitter;
-    int64_t  exact_ns; /* EXACT_READINGS on this machine */
-    dn_msg  *handling;    /* NULL: none, or it has been kept, answered or sent on */
-    dn_msg  *handling_outside; /* the same, while something guarded runs inside its handler */
-    jmp_buf *jump;        /* where a failing actor goes; NULL: no actor runs */
-    int64_t  mono_ns;
-    uint32_t counted; /* messages of the present turn that came through the door */
+    bool      poll_due;    /* POLL_NS have passed since polled_ns */
+    uint32_t  plain_meta;  /* msg_meta of a message of this loop with nothing special about it */
+    char     *near_end;    /* of the slots that sends reach the short way; a simulation has none */
+    uint32_t  until_clock; /* messages left of the window */
+    uint32_t  window, stride, jitter;
+    int64_t   exact_ns;         /* EXACT_READINGS on this machine */
+    dn_msg   *handling;         /* NULL: none, or it has been kept, answered or sent on */
+    dn_msg   *handling_outside; /* the same, while something guarded runs inside its handler */
+    jmp_buf  *jump;             /* where a failing actor goes; NULL: no actor runs */
+    int64_t   mono_ns;
+    uint32_t  counted; /* messages of the present turn that came through the door */
 
-    _Atomic(dn_self *) running;      /* read by the stall detector */
-    _Atomic(uint64_t)  windows;      /* likewise: begun so far */
-    _Atomic(uint32_t)     handling_kind; /* likewise */
+    _Atomic(dn_self *) running;       /* read by the stall detector */
+    _Atomic(uint64_t)  windows;       /* likewise: begun so far */
+    _Atomic(uint32_t)  handling_kind; /* likewise */
 
     slab    messages; /* outlives loop_done: see rt_done */
     slab    actors, doors, timers, wall_timers, watches, owneds, chunks;
@@ -251,7 +253,7 @@ void            loop_done(dn_loop *l); /* all its actors have ended; frees all b
 /* Runs actors until none is ready or POLL_NS have passed since polled_ns. */
 void loop_run(dn_loop *l);
 /* One turn of at most `budget` messages for the actor that is `nth` in the run queue. */
-void loop_run_nth(dn_loop *l, uint32_t nth, int budget);
+void     loop_run_nth(dn_loop *l, uint32_t nth, int budget);
 uint32_t loop_ready(const dn_loop *l); /* counts; for the simulation */
 void     loop_take_inbox(dn_loop *l);
 void     loop_send_returns(dn_loop *l);
@@ -259,7 +261,6 @@ void     loop_send_returns(dn_loop *l);
 void loop_new_window(dn_loop *l, bool exact);
 /* Ends every actor that is left, without terminate unless orderly. */
 void loop_end_all(dn_loop *l);
-
 
 /* The end of the run queue: not NULL, so that run_next also says "is queued". */
 #define RUN_END ((dn_self *)(uintptr_t)1)
@@ -293,7 +294,8 @@ static inline door *door_at(const dn_loop *l, uint32_t slot) {
 /* Any thread. */
 static inline bool door_alive(const dn_loop *there, dn_ref ref) {
     /* Pairs with the release in actor_take. */
-    if (ref_slot(ref) >= atomic_load_explicit(&there->doors_len, memory_order_acquire)) return false;
+    if (ref_slot(ref) >= atomic_load_explicit(&there->doors_len, memory_order_acquire))
+        return false;
     const uint64_t seen =
         atomic_load_explicit(&door_at(there, ref_slot(ref))->gen_waiting, memory_order_relaxed);
     return (uint32_t)(seen >> 32) == ref_gen(ref);
@@ -313,7 +315,7 @@ void fail_set(dn_loop *l, int code, const char *why);
  * recorded. */
 bool actor_guarded(dn_loop *l, dn_self *a, void (*call)(void *context), void *context);
 /* The same for what a message owns; who runs now, if anybody does, is blamed and goes on. Any thread. */
-void release_guarded(void (*release)(void *thing), void *thing);
+void              release_guarded(void (*release)(void *thing), void *thing);
 struct name_slot *actor_name_slot(const dn_self *a); /* NULL: it has no name */
 
 static inline const char *actor_shown(const dn_self *a) {
@@ -328,8 +330,8 @@ static inline void actor_doom(dn_loop *l, dn_self *a) {
     a->flags |= ACTOR_DOOMED | ACTOR_URGENT;
     actor_schedule(l, a);
 }
-void        actor_answer_start(dn_loop *l, dn_self *a, int status);
-void        spawn_arrived(dn_loop *l, dn_msg *m);
+void actor_answer_start(dn_loop *l, dn_self *a, int status);
+void spawn_arrived(dn_loop *l, dn_msg *m);
 
 /* ---- send.c ---- */
 dn_msg *msg_take_slow(dn_loop *l);
@@ -361,13 +363,13 @@ void msg_let_go(dn_loop *l, dn_msg *m, int status);
 /* Brings a message that is exempt from bounds to m->to, wherever that is. */
 void msg_route(dn_loop *l, dn_msg *m);
 /* A message has reached this loop, from another one or after a delay. */
-void msg_arrive(dn_loop *l, dn_msg *m);
-void msg_push(dn_loop *l, dn_self *a, dn_msg *m);
-void msg_uncount(dn_loop *l, dn_msg *m);
-void msg_hold(dn_self *a, dn_msg *m);
-void msg_unhold(dn_self *a, dn_msg *m);
-void lane_discard(dn_loop *l, dn_self *a, dn_ref was); /* a's address is void already */
-void room_check(dn_loop *l, dn_self *a);
+void           msg_arrive(dn_loop *l, dn_msg *m);
+void           msg_push(dn_loop *l, dn_self *a, dn_msg *m);
+void           msg_uncount(dn_loop *l, dn_msg *m);
+void           msg_hold(dn_self *a, dn_msg *m);
+void           msg_unhold(dn_self *a, dn_msg *m);
+void           lane_discard(dn_loop *l, dn_self *a, dn_ref was); /* a's address is void already */
+void           room_check(dn_loop *l, dn_self *a);
 _Noreturn void fail_nomem(void);
 
 /* ---- call.c ---- */
@@ -379,25 +381,25 @@ void call_fail(dn_loop *l, dn_msg *m, int status); /* m: the request */
 void    timers_expire(dn_loop *l); /* by mono_ns */
 void    timers_drop_all(dn_loop *l, dn_self *a);
 int64_t timers_next_ns(const dn_loop *l); /* INT64_MAX: never */
-int64_t loop_now_ms(const dn_loop *l); /* wall clock */
+int64_t loop_now_ms(const dn_loop *l);    /* wall clock */
 /* The wall clock has been set: from now on it stands so far from the steady one. */
-void    timers_wall_stepped(dn_loop *l, int64_t wall_offset_ns, int64_t boot_offset_ns);
+void timers_wall_stepped(dn_loop *l, int64_t wall_offset_ns, int64_t boot_offset_ns);
 /* The armed timer of that id, if it is a's. */
 timer   *timer_find(const dn_loop *l, const dn_self *a, uint64_t id);
 uint64_t timer_id(const dn_loop *l, const timer *t);
-timer  *timer_arm(dn_loop *l, dn_self *a, int64_t due_ns, uint32_t kind, uint64_t value);
+timer   *timer_arm(dn_loop *l, dn_self *a, int64_t due_ns, uint32_t kind, uint64_t value);
 static inline uint32_t timer_kind(const timer *t) { return t->entry.user & TIMER_KIND_MASK; }
-void    timer_drop(dn_loop *l, timer *t);
+void                   timer_drop(dn_loop *l, timer *t);
 
 /* ---- watch.c ---- */
 DN_MUST_USE int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target,
                           uint64_t tag, bool link, uint64_t *out_id);
-void watch_arrived(dn_loop *l, dn_self *target, dn_msg *block);
-void watch_bounce(dn_loop *l, dn_msg *block, int reason, const char *why);
-void watch_withdrawn(dn_loop *l, dn_self *target, dn_msg *m);
-bool watch_close(dn_loop *l, uint64_t id);
-void watches_drop_all(dn_loop *l, dn_self *a);
-void watchers_tell(dn_loop *l, dn_self *a, dn_ref was, int reason, const char *why);
+void            watch_arrived(dn_loop *l, dn_self *target, dn_msg *block);
+void            watch_bounce(dn_loop *l, dn_msg *block, int reason, const char *why);
+void            watch_withdrawn(dn_loop *l, dn_self *target, dn_msg *m);
+bool            watch_close(dn_loop *l, uint64_t id);
+void            watches_drop_all(dn_loop *l, dn_self *a);
+void            watchers_tell(dn_loop *l, dn_self *a, dn_ref was, int reason, const char *why);
 
 /* ---- heap.c ---- */
 void *state_take(dn_loop *l, size_t size);

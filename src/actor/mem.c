@@ -17,24 +17,19 @@ void mem_refuse(mem_refuse_fn *refuse, void *context) {
     refuse_context = context;
 }
 
-static bool refused(void) {
-    return refuse_now && refuse_now(refuse_context);
-}
+static bool refused(void) { return refuse_now && refuse_now(refuse_context); }
 
-void *mem_alloc(size_t size) {
-    return refused() ? NULL : calloc(1, size);
-}
+void *mem_alloc(size_t size) { return refused() ? NULL : calloc(1, size); }
 
-void mem_free(void *memory) {
-    free(memory);
-}
+void mem_free(void *memory) { free(memory); }
 
 void *mem_reserve(size_t size) {
     const size_t with_slack = size + HUGE_PAGE;
 
     if (refused()) return NULL;
     /* PROT_NONE is not counted as memory by any overcommit setting; committing is what is counted. */
-    char *raw = mmap(NULL, with_slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *raw =
+        mmap(NULL, with_slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (raw == MAP_FAILED) return NULL;
 
     const size_t head = (HUGE_PAGE - (uintptr_t)raw % HUGE_PAGE) % HUGE_PAGE;

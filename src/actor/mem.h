@@ -18,6 +18,6 @@ void  mem_unreserve(void *start, size_t size);
 
 /* Asked before each request of this thread: true refuses it. NULL: nobody asks. */
 typedef bool mem_refuse_fn(void *context);
-void mem_refuse(mem_refuse_fn *refuse, void *context);
+void         mem_refuse(mem_refuse_fn *refuse, void *context);
 
 #endif

@@ -11,7 +11,8 @@ void msg_drop_body(dn_msg *m) {
     const bool      large = m->flags & MSG_LARGE;
 
     m->inline_size = 0;
-    m->flags &= (uint8_t)~MSG_LARGE; /* before it is released: whatever happens there, it is not again */
+    m->flags &=
+        (uint8_t)~MSG_LARGE; /* before it is released: whatever happens there, it is not again */
     if (!large || !was.release) return;
     if (was.release == mem_free) mem_free(was.body);
     else release_guarded(was.release, was.body);
@@ -21,7 +22,8 @@ int msg_set_body(dn_msg *m, const void *body, size_t size) {
     m->inline_size = 0;
     if (size <= MSG_INLINE_MAX) {
         m->inline_size = (uint8_t)size;
-        if (size > 0) memmove(m->inline_body, body, size); /* a reply may be a part of its request */
+        if (size > 0)
+            memmove(m->inline_body, body, size); /* a reply may be a part of its request */
         return DN_OK;
     }
     void *copy = mem_alloc(size);
@@ -31,17 +33,11 @@ int msg_set_body(dn_msg *m, const void *body, size_t size) {
     return DN_OK;
 }
 
-uint32_t dn_msg_kind(const dn_msg *msg) {
-    return msg->kind;
-}
+uint32_t dn_msg_kind(const dn_msg *msg) { return msg->kind; }
 
-size_t dn_msg_size(const dn_msg *msg) {
-    return msg_size(msg);
-}
+size_t dn_msg_size(const dn_msg *msg) { return msg_size(msg); }
 
-dn_ref dn_msg_from(const dn_msg *msg) {
-    return msg->from;
-}
+dn_ref dn_msg_from(const dn_msg *msg) { return msg->from; }
 
 const void *dn_msg_body_borrow(const dn_msg *msg) {
     return msg->flags & MSG_LARGE ? msg->large.body : msg->inline_body;
@@ -53,17 +49,14 @@ const void *dn_msg_body_sized_borrow(const dn_msg *msg, size_t size) {
     return dn_msg_body_borrow(msg);
 }
 
-void *dn_msg_body(dn_msg *msg) {
-    return msg_body(msg);
-}
+void *dn_msg_body(dn_msg *msg) { return msg_body(msg); }
 
-bool dn_msg_is_request(const dn_msg *msg) {
-    return msg->flags & MSG_REQUEST;
-}
+bool dn_msg_is_request(const dn_msg *msg) { return msg->flags & MSG_REQUEST; }
 
 dn_call_id dn_msg_call(const dn_msg *msg) {
     /* A call that ran out of time is told by its timer, which is no reply. */
-    return msg->flags & (MSG_REQUEST | MSG_REPLY) || msg->kind == DN_MSG_CALL_FAILED ? msg->call : 0;
+    return msg->flags & (MSG_REQUEST | MSG_REPLY) || msg->kind == DN_MSG_CALL_FAILED ? msg->call
+                                                                                     : 0;
 }
 
 int64_t dn_msg_deadline(const dn_msg *msg) {

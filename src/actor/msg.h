@@ -20,7 +20,8 @@ enum msg_flag {
     MSG_WATCH = 8,    /* DN_MSG_DOWN: handled only if that watch still stands */
     MSG_COUNTED = 16, /* came from another loop and takes a place in the actor's door */
     MSG_SYSTEM = 32,  /* for the runtime, about an actor: goes before the user lane */
-    MSG_CONTROL = 64, /* for the runtime: on the way, for the loop itself and for no actor; in a user lane,
+    MSG_CONTROL =
+        64, /* for the runtime: on the way, for the loop itself and for no actor; in a user lane,
                          a stop that waits its turn */
     MSG_EXEMPT = 128, /* not bounded by the lane */
 };
@@ -75,10 +76,10 @@ struct dn_msg {
         };
         uint32_t meta; /* all four at once */
     };
-    uint64_t call;        /* of a request or reply: the call; of a watch: the watch */
+    uint64_t call; /* of a request or reply: the call; of a watch: the watch */
     union {
         int64_t deadline_ns; /* of a request */
-        dn_msg *ahead;       /* between loops: one that will be wanted soon after this one; only a hint */
+        dn_msg *ahead; /* between loops: one that will be wanted soon after this one; only a hint */
     };
     union {
         _Alignas(16) unsigned char inline_body[MSG_INLINE_MAX];
@@ -89,7 +90,8 @@ struct dn_msg {
 
 _Static_assert(sizeof(struct dn_msg) == MSG_SIZE, "a message is two cache lines");
 
-static inline uint32_t msg_meta(uint8_t flags, enum msg_state state, uint8_t home, size_t inline_size) {
+static inline uint32_t msg_meta(uint8_t flags, enum msg_state state, uint8_t home,
+                                size_t inline_size) {
     dn_msg m;
 
     m.flags = flags;

@@ -19,11 +19,11 @@ typedef struct name_slot {
 } name_slot;
 
 typedef struct names {
-    lock     lock;  /* guards what follows, not the names themselves */
-    name_slot    *table; /* reserved; never moves */
-    size_t   committed;
-    _Atomic(uint32_t) len; /* written under the lock; names_at reads it without */
-    uint32_t buckets[NAME_BUCKETS]; /* number + 1 */
+    lock              lock;  /* guards what follows, not the names themselves */
+    name_slot        *table; /* reserved; never moves */
+    size_t            committed;
+    _Atomic(uint32_t) len;                   /* written under the lock; names_at reads it without */
+    uint32_t          buckets[NAME_BUCKETS]; /* number + 1 */
 } names;
 
 DN_MUST_USE int names_init(names *n);
@@ -31,6 +31,6 @@ void            names_done(names *n);
 
 /* The name's number, made now if it is new. DN_EINVAL: empty or too long. DN_ENOMEM. */
 DN_MUST_USE int names_intern(names *n, const char *text, uint32_t *out_number);
-name_slot           *names_at(names *n, uint32_t number); /* NULL: never made */
+name_slot      *names_at(names *n, uint32_t number); /* NULL: never made */
 
 #endif

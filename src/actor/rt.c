@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-static size_t loop_bytes(void) {
-    return (sizeof(dn_loop) + 4095) / 4096 * 4096;
-}
+static size_t loop_bytes(void) { return (sizeof(dn_loop) + 4095) / 4096 * 4096; }
 
 static int loop_add(dn_runtime *rt, const char *name, const driver *d, void *driver_data) {
     dn_loop *l = mem_reserve(loop_bytes()); /* its inbox wants a cache line of its own */

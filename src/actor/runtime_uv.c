@@ -31,7 +31,7 @@ typedef struct uv_side {
     uv_async_t async; /* Any thread may send. */
     uv_poll_t  timer_poll;
     int        timer_fd;
-    int64_t    armed_ns; /* INT64_MAX: not */
+    int64_t    armed_ns;    /* INT64_MAX: not */
     int64_t    patience_ns; /* see look_around */
     uint32_t   sleeps;
     uint64_t   random;
@@ -40,12 +40,12 @@ typedef struct uv_side {
 } uv_side;
 
 typedef struct uv_driver {
-    dn_runtime runtime; /* first: a dn_runtime of this driver is one of these */
-    uv_side    sides[DN_LOOPS_MAX];
-    uv_poll_t  step_poll; /* on the first loop: the wall clock has been set */
-    int        step_fd;
-    int64_t    clock_checked_ns;
-    bool       ran;
+    dn_runtime   runtime; /* first: a dn_runtime of this driver is one of these */
+    uv_side      sides[DN_LOOPS_MAX];
+    uv_poll_t    step_poll; /* on the first loop: the wall clock has been set */
+    int          step_fd;
+    int64_t      clock_checked_ns;
+    bool         ran;
     stall_watch *stall;
 
     /* Any thread. */
@@ -53,23 +53,15 @@ typedef struct uv_driver {
     _Atomic(bool)     quit; /* pairs: none; whoever sets it also wakes the loops */
 } uv_driver;
 
-static uv_driver *driver_of(dn_loop *l) {
-    return l->driver_data;
-}
+static uv_driver *driver_of(dn_loop *l) { return l->driver_data; }
 
-static uv_side *side_of(dn_loop *l) {
-    return &driver_of(l)->sides[l->index];
-}
+static uv_side *side_of(dn_loop *l) { return &driver_of(l)->sides[l->index]; }
 
 /* ---- What the core asks of its driver ---- */
 
-static void uv_side_read_clock(dn_loop *l) {
-    l->mono_ns = clock_mono_ns();
-}
+static void uv_side_read_clock(dn_loop *l) { l->mono_ns = clock_mono_ns(); }
 
-static uint64_t uv_side_random(dn_loop *l) {
-    return random_next(&side_of(l)->random);
-}
+static uint64_t uv_side_random(dn_loop *l) { return random_next(&side_of(l)->random); }
 
 static void uv_side_wake(dn_loop *l) {
     const int rc = uv_async_send(&side_of(l)->async);
@@ -86,9 +78,7 @@ static const driver uv_side_driver = {
 
 /* ---- Callbacks: they end the poll, and that is all ---- */
 
-static void on_async(uv_async_t *async) {
-    (void)async;
-}
+static void on_async(uv_async_t *async) { (void)async; }
 
 static void on_timer(uv_poll_t *poll, int status, int events) {
     (void)poll, (void)status, (void)events;
@@ -146,7 +136,8 @@ static void timer_fd_arm(uv_side *s, int64_t next_ns) {
 
     if (next_ns != INT64_MAX) {
         if (next_ns < 1) next_ns = 1; /* 0 would disarm */
-        at.it_value = (struct timespec){.tv_sec = next_ns / 1000000000, .tv_nsec = next_ns % 1000000000};
+        at.it_value =
+            (struct timespec){.tv_sec = next_ns / 1000000000, .tv_nsec = next_ns % 1000000000};
     }
     const int rc = timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
     assert(rc == 0);
@@ -335,7 +326,7 @@ static int side_init(dn_loop *l) {
 }
 
 static void side_done(dn_loop *l) {
-    uv_side *s = side_of(l);
+    uv_side  *s = side_of(l);
     const int rc = uv_loop_close(&s->uv);
 
     assert(rc == 0 && "a libuv loop is closed while something of it is open");

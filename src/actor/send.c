@@ -8,9 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-void fail_nomem(void) {
-    dn_fail_code(DN_ENOMEM, "out of memory");
-}
+void fail_nomem(void) { dn_fail_code(DN_ENOMEM, "out of memory"); }
 
 /* ---- Blocks ---- */
 
@@ -124,9 +122,7 @@ static void msg_bury(dn_loop *l, dn_msg *m) {
     msg_uncount(l, m);
     switch (m->kind) {
     case SYS_WATCH:
-    case SYS_LINK:
-        watch_bounce(l, m, DN_EDEAD, "");
-        return;
+    case SYS_LINK: watch_bounce(l, m, DN_EDEAD, ""); return;
     case SYS_ROOM: {
         const dn_room room = {.who = m->to};
         const dn_ref  waiter = m->from;
@@ -140,9 +136,7 @@ static void msg_bury(dn_loop *l, dn_msg *m) {
     }
     case SYS_STOP:
     case SYS_KILL:
-    case SYS_UNWATCH:
-        msg_free(l, m);
-        return;
+    case SYS_UNWATCH: msg_free(l, m); return;
     default:
         if (m->flags & MSG_REPLY) l->late_replies++;
         else if (!(m->flags & MSG_WATCH)) count_dead_letter(l, m->kind);
@@ -154,20 +148,15 @@ static void msg_bury(dn_loop *l, dn_msg *m) {
 static void msg_accept(dn_loop *l, dn_self *a, dn_msg *m) {
     switch (m->kind) {
     case SYS_WATCH:
-    case SYS_LINK:
-        watch_arrived(l, a, m);
-        return;
-    case SYS_UNWATCH:
-        watch_withdrawn(l, a, m);
-        return;
+    case SYS_LINK: watch_arrived(l, a, m); return;
+    case SYS_UNWATCH: watch_withdrawn(l, a, m); return;
     case SYS_ROOM:
         m->next = a->room_waiters;
         a->room_waiters = m;
         a->flags |= ACTOR_WAITED;
         room_check(l, a);
         return;
-    default:
-        msg_push(l, a, m);
+    default: msg_push(l, a, m);
     }
 }
 
@@ -221,12 +210,15 @@ static int door_enter(dn_loop *there, dn_ref to, bool exempt) {
     if (!door_alive(there, to)) return DN_EDEAD;
     if (exempt) return DN_OK;
     door          *d = door_at(there, ref_slot(to));
-    const uint64_t was = atomic_fetch_add_explicit(&d->gen_waiting, 1, memory_order_relaxed);
-    const bool     alive = (uint32_t)(was >> 32) == ref_gen(to);
-    if (alive && (uint32_t)was < atomic_load_explicit(&d->waiting_max, memory_order_relaxed))
-        return DN_OK;
-    atomic_fetch_sub_explicit(&d->gen_waiting, 1, memory_order_relaxed);
-    return alive ? DN_EFULL : DN_EDEAD;
+    const uint32_t max = atomic_load_explicit(&d->waiting_max, memory_order_relaxed);
+    uint64_t       seen = atomic_load_explicit(&d->gen_waiting, memory_order_relaxed);
+    /* Counted only if it goes in: a count put up and taken back could hide room from who waits for it. */
+    do {
+        if ((uint32_t)(seen >> 32) != ref_gen(to)) return DN_EDEAD;
+        if ((uint32_t)seen >= max) return DN_EFULL;
+    } while (!atomic_compare_exchange_weak_explicit(&d->gen_waiting, &seen, seen + 1,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return DN_OK;
 }
 
 static int refused(dn_loop *l, uint32_t kind, int rc) {
@@ -284,7 +276,8 @@ static __attribute__((noinline)) int send_slow(dn_self *self, dn_ref to, uint32_
     dn_msg  *m = msg_take(l);
 
     if (!m) fail_nomem();
-    __builtin_prefetch(m->ahead); /* it has come home from another core, and so have those after it */
+    __builtin_prefetch(
+        m->ahead); /* it has come home from another core, and so have those after it */
     m->from = self->ref;
     m->kind = kind;
     if (msg_set_body(m, body, size) < 0) {

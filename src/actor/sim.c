@@ -42,11 +42,11 @@ struct dn_sim {
 
     /* One life. */
     bool       alive;
-    bool       dying;   /* being taken apart: nothing is an event, nothing may fail */
-    bool       running; /* in a step: crash_jump is set */
-    bool       crash_due;  /* the process is gone as soon as nothing is half done */
-    bool       in_event;   /* in config.on_event */
-    dn_msg    *in_hand;    /* being sent: in no lane, on no wire, perhaps nobody's */
+    bool       dying;     /* being taken apart: nothing is an event, nothing may fail */
+    bool       running;   /* in a step: crash_jump is set */
+    bool       crash_due; /* the process is gone as soon as nothing is half done */
+    bool       in_event;  /* in config.on_event */
+    dn_msg    *in_hand;   /* being sent: in no lane, on no wire, perhaps nobody's */
     jmp_buf    crash_jump;
     dn_runtime runtime;
     wire      *wires;
@@ -58,13 +58,9 @@ struct dn_sim {
     uint64_t actors; /* ever */
 };
 
-static dn_sim *sim_of(dn_loop *l) {
-    return l->driver_data;
-}
+static dn_sim *sim_of(dn_loop *l) { return l->driver_data; }
 
-static dn_loop *sim_loop(dn_sim *sim) {
-    return sim->runtime.loops[0];
-}
+static dn_loop *sim_loop(dn_sim *sim) { return sim->runtime.loops[0]; }
 
 /* ---- Events ---- */
 
@@ -102,8 +98,9 @@ static void event(dn_sim *sim, dn_sim_event_kind kind, uint64_t actor, uint64_t 
 static uint64_t number_of(const dn_sim *sim, dn_ref ref) {
     const uint32_t slot = ref_slot(ref);
 
-    return slot < sim->numbers_len && sim->numbers[slot].bits == ref.bits ? sim->numbers[slot].number
-                                                                           : 0;
+    return slot < sim->numbers_len && sim->numbers[slot].bits == ref.bits
+               ? sim->numbers[slot].number
+               : 0;
 }
 
 static bool chance(dn_sim *sim, uint32_t ppm) {
@@ -207,13 +204,9 @@ static void sim_read_clock(dn_loop *l) {
     l->mono_ns = sim->mono_ns;
 }
 
-static uint64_t sim_random(dn_loop *l) {
-    return random_next(&sim_of(l)->random);
-}
+static uint64_t sim_random(dn_loop *l) { return random_next(&sim_of(l)->random); }
 
-static void sim_wake(dn_loop *l) {
-    (void)l; /* there is one thread, and it is awake */
-}
+static void sim_wake(dn_loop *l) { (void)l; /* there is one thread, and it is awake */ }
 
 /* The simulation's own memory, which is not the simulated: never refused. */
 static void *own_alloc(dn_sim *sim, size_t size) {
@@ -245,7 +238,8 @@ static void sim_ended(dn_loop *l, const dn_self *a, int reason) {
     dn_sim *sim = sim_of(l);
 
     if (sim->dying) return;
-    event(sim, DN_SIM_END, sim->numbers[slab_index(&l->actors, a)].number, 0, 0, reason, actor_shown(a));
+    event(sim, DN_SIM_END, sim->numbers[slab_index(&l->actors, a)].number, 0, 0, reason,
+          actor_shown(a));
 }
 
 /* Is it its turn to fail? */
@@ -262,7 +256,8 @@ static bool sim_handling(dn_loop *l, dn_self *a, const dn_msg *m) {
     const uint64_t number = number_of(sim, a->ref);
 
     sim->counts.handled++;
-    event(sim, DN_SIM_HANDLE, number, number_of(sim, m->from), m->kind, (int64_t)msg_size(m), actor_shown(a));
+    event(sim, DN_SIM_HANDLE, number, number_of(sim, m->from), m->kind, (int64_t)msg_size(m),
+          actor_shown(a));
     step_taken(sim, /* half_done= */ false);
     if (!is_target(sim, a) && !chance(sim, sim->config.faults.crash_actor_ppm)) return false;
     sim->counts.actor_crashes++;
@@ -316,7 +311,8 @@ static void double_reply(dn_sim *sim, dn_loop *l, const dn_msg *m, int64_t first
     sim->counts.doubled_replies++;
     event(sim, DN_SIM_DOUBLE, number_of(sim, m->to), number_of(sim, m->from), m->kind, 0, "");
     if (first_ns < sim->mono_ns) first_ns = sim->mono_ns;
-    wire_put(sim, m->from, twin, first_ns + some_ms(sim, sim->config.faults.delay_ms_max) * NS_PER_MS);
+    wire_put(sim, m->from, twin,
+             first_ns + some_ms(sim, sim->config.faults.delay_ms_max) * NS_PER_MS);
 }
 
 /* Does the running actor send m of its own will? Not if that is about its end, or a runtime's message. */
@@ -380,9 +376,7 @@ static const driver sim_driver = {
 
 /* ---- Making one ---- */
 
-static void no_notice(void *context, const dn_notice *n) {
-    (void)context, (void)n;
-}
+static void no_notice(void *context, const dn_notice *n) { (void)context, (void)n; }
 
 int dn_sim_new(const dn_sim_config *config, dn_sim **out_sim) {
     dn_sim *sim = mem_alloc(sizeof *sim);
@@ -437,7 +431,8 @@ int dn_sim_boot(dn_sim *sim, const dn_spawn_spec *root) {
     sim->counts.boots++;
     event(sim, DN_SIM_BOOT, 0, 0, 0, 0, "");
     life_enters(sim);
-    mem_refuse(NULL, NULL); /* a root that cannot start is no run; faults begin with its first step */
+    mem_refuse(NULL,
+               NULL); /* a root that cannot start is no run; faults begin with its first step */
     rc = actor_spawn(l, NULL, DN_NOBODY, root, NULL, ACTOR_ROOT, &sim->runtime.root);
     life_leaves(sim);
     if (rc != DN_OK && rc != DN_PENDING) {
@@ -449,9 +444,7 @@ int dn_sim_boot(dn_sim *sim, const dn_spawn_spec *root) {
 
 /* ---- Running ---- */
 
-static int64_t ns_of(int64_t ms) {
-    return ms > INT64_MAX / NS_PER_MS ? INT64_MAX : ms * NS_PER_MS;
-}
+static int64_t ns_of(int64_t ms) { return ms > INT64_MAX / NS_PER_MS ? INT64_MAX : ms * NS_PER_MS; }
 
 static void clocks_move(dn_sim *sim, int64_t ns) {
     event(sim, DN_SIM_TIME, 0, 0, 0, ns, "");
@@ -549,9 +542,7 @@ dn_sim_end dn_sim_run(dn_sim *sim, int64_t mono_ms) {
     return end;
 }
 
-int dn_sim_root_reason(const dn_sim *sim) {
-    return sim->root_reason;
-}
+int dn_sim_root_reason(const dn_sim *sim) { return sim->root_reason; }
 
 /* ---- By hand ---- */
 
@@ -574,9 +565,7 @@ void dn_sim_crash_process(dn_sim *sim) {
     else process_crashes(sim);
 }
 
-void dn_sim_crash_process_at(dn_sim *sim, uint64_t step) {
-    sim->crash_at_step = step;
-}
+void dn_sim_crash_process_at(dn_sim *sim, uint64_t step) { sim->crash_at_step = step; }
 
 void dn_sim_crash_actor_at(dn_sim *sim, const char *actor, uint64_t nth) {
     assert(nth > 0 && "an actor's first message from now is number 1");
@@ -598,31 +587,19 @@ void dn_sim_stop(dn_sim *sim) {
     actor_ask_to_end(l, m, sim->runtime.root, SYS_STOP);
 }
 
-void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults) {
-    sim->config.faults = *faults;
-}
+void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults) { sim->config.faults = *faults; }
 
 /* ---- Looking ---- */
 
-dn_runtime *dn_sim_runtime(dn_sim *sim) {
-    return sim->alive ? &sim->runtime : NULL;
-}
+dn_runtime *dn_sim_runtime(dn_sim *sim) { return sim->alive ? &sim->runtime : NULL; }
 
-const dn_sim_counts *dn_sim_counts_borrow(const dn_sim *sim) {
-    return &sim->counts;
-}
+const dn_sim_counts *dn_sim_counts_borrow(const dn_sim *sim) { return &sim->counts; }
 
-uint64_t dn_sim_hash(const dn_sim *sim) {
-    return sim->hash;
-}
+uint64_t dn_sim_hash(const dn_sim *sim) { return sim->hash; }
 
-uint64_t dn_sim_random(dn_sim *sim) {
-    return random_next(&sim->random);
-}
+uint64_t dn_sim_random(dn_sim *sim) { return random_next(&sim->random); }
 
-int64_t dn_sim_mono_ms(const dn_sim *sim) {
-    return sim->mono_ns / NS_PER_MS;
-}
+int64_t dn_sim_mono_ms(const dn_sim *sim) { return sim->mono_ns / NS_PER_MS; }
 
 int64_t dn_sim_wall_ms(const dn_sim *sim) {
     const int64_t ns = sim->mono_ns + sim->wall_offset_ns;

@@ -8,7 +8,8 @@
 #include "diurnal/base.h"
 
 typedef struct slab_block {
-    struct slab_block *next; /* free blocks only; the rest of a block is its last owner's leavings */
+    struct slab_block
+        *next; /* free blocks only; the rest of a block is its last owner's leavings */
 } slab_block;
 
 typedef struct slab {
@@ -78,8 +79,6 @@ static inline bool slab_knows(const slab *s, uint32_t index) {
     return s->base + (size_t)index * s->size < s->fresh;
 }
 
-static inline size_t slab_memory(const slab *s) {
-    return (size_t)(s->committed - s->base);
-}
+static inline size_t slab_memory(const slab *s) { return (size_t)(s->committed - s->base); }
 
 #endif

@@ -56,9 +56,9 @@ static void look(dn_loop *l, seen_turn *s, int64_t now_ns, int64_t stall_ns) {
 }
 
 static void *stall_main(void *context) {
-    stall_watch   *w = context;
-    const int64_t  stall_ns = w->runtime->stall_ms * 1000000;
-    bool           stop = false;
+    stall_watch  *w = context;
+    const int64_t stall_ns = w->runtime->stall_ms * 1000000;
+    bool          stop = false;
 
     while (!stop) {
         const int64_t   at_ns = clock_mono_ns() + stall_ns / LOOKS;

@@ -9,9 +9,7 @@
 
 enum { NS_PER_MS = 1000000, NS_PER_US = 1000, CROWD = 8 };
 
-static int64_t ms_up(int64_t ns) {
-    return ns / NS_PER_MS + (ns % NS_PER_MS > 0);
-}
+static int64_t ms_up(int64_t ns) { return ns / NS_PER_MS + (ns % NS_PER_MS > 0); }
 
 static int64_t saturating_add(int64_t a, int64_t b) {
     int64_t sum;
@@ -62,8 +60,9 @@ timer *timer_find(const dn_loop *l, const dn_self *a, uint64_t id) {
     if (!slab_knows(number & TIMER_WALL ? &l->wall_timers : &l->timers, (number & ~TIMER_WALL) - 1))
         return NULL;
     timer *t = timer_at(l, number);
-    return wheel_is_armed(&t->entry) && t->entry.seq == (uint32_t)id && t->actor == ref_slot(a->ref) ? t
-                                                                                                   : NULL;
+    return wheel_is_armed(&t->entry) && t->entry.seq == (uint32_t)id && t->actor == ref_slot(a->ref)
+               ? t
+               : NULL;
 }
 
 /* ---- Arming and disarming ---- */
@@ -303,13 +302,9 @@ void dn_watch_clock(dn_self *self) {
     self->loop->clock_watchers++;
 }
 
-int64_t dn_mono_ns(const dn_self *self) {
-    return self->loop->mono_ns;
-}
+int64_t dn_mono_ns(const dn_self *self) { return self->loop->mono_ns; }
 
-int64_t dn_boot_ns(const dn_self *self) {
-    return self->loop->mono_ns + self->loop->boot_offset_ns;
-}
+int64_t dn_boot_ns(const dn_self *self) { return self->loop->mono_ns + self->loop->boot_offset_ns; }
 
 int64_t loop_now_ms(const dn_loop *l) {
     const int64_t ns = l->mono_ns + l->wall_offset_ns;
@@ -317,6 +312,4 @@ int64_t loop_now_ms(const dn_loop *l) {
     return ns / NS_PER_MS - (ns % NS_PER_MS < 0); /* floor: an instant before 1970 too */
 }
 
-int64_t dn_now_ms(const dn_self *self) {
-    return loop_now_ms(self->loop);
-}
+int64_t dn_now_ms(const dn_self *self) { return loop_now_ms(self->loop); }

@@ -152,7 +152,8 @@ bool watch_close(dn_loop *l, uint64_t id) {
 static void watch_withdraw(dn_loop *l, watch *w) {
     if (w->block) {
         dn_self *target = actor_find(l, w->target);
-        if (!target) target = w->watcher; /* it watches itself, and ends: its address is void by now */
+        if (!target)
+            target = w->watcher; /* it watches itself, and ends: its address is void by now */
         assert(dn_ref_equal(target->ref, w->target) || !actor_lives(target));
         block_unlink(target, w->block);
         msg_free(l, w->block);
@@ -168,9 +169,9 @@ void watches_drop_all(dn_loop *l, dn_self *a) {
 }
 
 dn_watch_id dn_monitor(dn_self *self, dn_ref who, uint64_t tag) {
-    dn_loop  *l = self->loop;
-    dn_ref    target = rt_resolve(l->runtime, who);
-    uint64_t  id;
+    dn_loop *l = self->loop;
+    dn_ref   target = rt_resolve(l->runtime, who);
+    uint64_t id;
 
     /* A name nobody holds, or no address at all, is told like one who is gone: by nobody being there. */
     if (dn_ref_is_nobody(target)) target = who;

@@ -192,10 +192,8 @@ static void wheel_advance(wheel *w, uint64_t tick) {
 
             if (turned >> level_shift(level) == 0) break;
             wheel_move_down(w, level_slot(level, index), UINT64_MAX);
-            if (w->slot[level_slot(level, index + 1)])
-                w->moving |= 1u << level;
-            else
-                w->moving &= ~(1u << level);
+            if (w->slot[level_slot(level, index + 1)]) w->moving |= 1u << level;
+            else w->moving &= ~(1u << level);
         }
         /* Set once a block, because cancelling what has moved must not slow down the rest. */
         w->moves_per_ms = w->len / MOVE_WITHIN_MS;
@@ -236,10 +234,8 @@ static uint64_t wheel_move_down(wheel *w, size_t slot, uint64_t count_max) {
         count++;
     }
     w->slot[slot] = e;
-    if (e)
-        e->link = &w->slot[slot];
-    else
-        slot_note_empty(w, slot);
+    if (e) e->link = &w->slot[slot];
+    else slot_note_empty(w, slot);
     w->moved += count;
     return count;
 }

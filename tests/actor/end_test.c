@@ -57,6 +57,74 @@ TEST(flush_is_not_put_off_for_longer_than_flush_max) {
     }
 }
 
+static int batch_stops(dn_self *self, void *state, const dn_msg *msg) {
+    (void)batch_on_go(self, state, msg);
+    return DN_STOP;
+}
+static void say_terminated(dn_self *self, void *state) {
+    (void)self, (void)state;
+    say("terminate after %d flushes", flushes);
+}
+static const dn_handler last_rows[] = {{GO, batch_on_go}, {GO + 1, batch_stops}};
+static const dn_class   last_class = {.name = "last",
+                                      .handlers = DN_SLICE(last_rows),
+                                      .flush = batch_flush,
+                                      .terminate = say_terminated};
+static const dn_class   last_draining_class = {.name = "last",
+                                               .handlers = DN_SLICE(last_rows),
+                                               .flush = batch_flush,
+                                               .terminate = say_terminated,
+                                               .drains = true};
+
+static int send_then_end(dn_self *self, const void *arg) {
+    const dn_ref to = dn_name(self, arg);
+
+    CHECK_INT(dn_send(self, to, GO, NULL, 0), DN_OK);
+    CHECK_INT(dn_send(self, to, GO + 1, NULL, 0), DN_OK);
+    return DN_OK;
+}
+
+static int send_then_stop(dn_self *self, const void *arg) {
+    const dn_ref to = dn_name(self, arg);
+
+    CHECK_INT(dn_send(self, to, GO, NULL, 0), DN_OK);
+    CHECK_INT(dn_stop(self, to), DN_OK);
+    return DN_OK;
+}
+
+TEST(what_was_handled_is_flushed_before_an_orderly_end) {
+    UNDER_SEEDS(10) {
+        (void)born_of(&last_class, "a");
+        (void)born_of(&last_draining_class, "b");
+        since_flush = flushes = 0;
+        in("root", send_then_end, "a");
+        CHECK_INT(since_flush, 0);
+        CHECK_STR(said(), "terminate after 1 flushes");
+        flushes = 0;
+        in("root", send_then_stop, "b");
+        CHECK_INT(since_flush, 0);
+        CHECK_STR(said(), "terminate after 1 flushes");
+    }
+}
+
+static int flush_fails(dn_self *self, void *state) {
+    (void)self, (void)state;
+    return DN_EIO;
+}
+static const dn_class failing_last_class = {.name = "last",
+                                            .handlers = DN_SLICE(last_rows),
+                                            .flush = flush_fails,
+                                            .terminate = say_terminated};
+
+TEST(a_flush_that_fails_at_an_orderly_end_makes_it_a_crash) {
+    stage_begins();
+    (void)born_of(&failing_last_class, "a");
+    in("root", act_send, LETTERS("a", GO + 1));
+    CHECK_STR(said(), "");
+    CHECK(!is_alive("a"));
+    CHECK_INT(inspect()->crashes[0].reason, DN_EIO);
+}
+
 static int flush_sends_to_itself(dn_self *self, void *state) {
     (void)state;
     flushes++;

@@ -213,6 +213,19 @@ TEST(a_pending_start_that_gives_up_ends_with_its_code) {
     CHECK(!is_alive("a"));
 }
 
+TEST(a_pending_start_is_told_of_and_not_monitored_whatever_was_asked) {
+    for (int end = 0; end < 2; end++) {
+        stage_begins_with_seed(test_seed());
+        CHECK_STR(spawned(&(dn_spawn_spec){
+                      .cls = &pending_class, .name = "a", .tag = 7, .monitored = true}),
+                  "spawned/pending");
+        if (end == 1) in("a", init_done, &(int){DN_OK});
+        in("a", act_fail, NULL);
+        CHECK_STR(said(), end == 0 ? "root:started7/failed" : "root:started7/ok");
+        stage_ends();
+    }
+}
+
 TEST(a_pending_start_that_crashes_is_told_so) {
     begin_pending();
     in("a", act_fail, NULL);

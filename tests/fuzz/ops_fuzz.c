@@ -15,7 +15,7 @@
             abort();                                                                               \
         }                                                                                          \
     } while (0)
-#include "../sim/ops.h"
+#include "ops.h"
 
 enum { OPERATIONS_MAX = 5000 };
 

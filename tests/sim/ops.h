@@ -1113,7 +1113,8 @@ static inline void got_timer(dn_self *self, m_actor *me, const dn_msg *msg) {
         return;
     }
     OPS_CHECK(now_ns >= t->due, "a timer fires %lld ns early", (long long)(t->due - now_ns));
-    OPS_CHECK(now_ns <= latest_ns(t), "a timer fires %lld ns late",
+    /* Behind a slow turn it comes as late as that makes it. */
+    OPS_CHECK(o.faults || now_ns <= latest_ns(t), "a timer fires %lld ns late",
               (long long)(now_ns - latest_ns(t)));
     /* Those that were due before they were armed come in any order. */
     if (t->due < t->armed_ns) return;

@@ -231,10 +231,10 @@ static uint64_t live_through(uint64_t seed) {
     const dn_sim_config config = {
         .seed = seed,
         .faults = {.crash_actor_ppm = 3000,
-                   .crash_process_ppm = 20,
+                   .crash_process_ppm = 200,
                    .delay_ppm = 50000,
                    .delay_ms_max = 30,
-                   .fail_alloc_ppm = 2000},
+                   .fail_alloc_ppm = 300000},
     };
     const dn_sim_faults none = {0};
     bool                was_alive[NODES_MAX];

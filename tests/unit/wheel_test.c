@@ -76,10 +76,8 @@ static int64_t random_later(rig *r, unsigned bits_max) {
         const uint64_t        block = 1ull << edges[below(r, 9)];
 
         ms = later(ms, (block - (uint64_t)ms % block) % block);
-        if (below(r, 3) == 0 && ms > r->now_ms)
-            ms--;
-        else if (below(r, 2) == 0)
-            ms = later(ms, 1);
+        if (below(r, 3) == 0 && ms > r->now_ms) ms--;
+        else if (below(r, 2) == 0) ms = later(ms, 1);
     }
     return ms;
 }
