@@ -7,22 +7,22 @@ const char *dn_self_name(const dn_self *self) { return actor_shown(self); }
 
 dn_runtime *dn_self_runtime(const dn_self *self) { return self->loop->runtime; }
 
-dn_ref dn_runtime_name(dn_runtime *runtime, const char *text) {
+dn_ref dn_runtime_name(dn_runtime *runtime, const char *name) {
     uint32_t number;
 
-    if (names_intern(&runtime->names, text, &number) < 0) return DN_NOBODY;
+    if (names_intern(&runtime->names, name, &number) < 0) return DN_NOBODY;
     return (dn_ref){REF_NAME_BIT | number};
 }
 
-dn_ref dn_name(dn_self *self, const char *text) {
+dn_ref dn_name(dn_self *self, const char *name) {
     uint32_t  number;
-    const int rc = names_intern(&self->loop->runtime->names, text, &number);
+    const int rc = names_intern(&self->loop->runtime->names, name, &number);
 
     if (rc == DN_EINVAL) dn_fail_code(rc, "a name has 1 to 63 bytes");
     if (rc < 0) dn_fail_code(rc, "no memory for a name, or 65536 of them are in use");
     return (dn_ref){REF_NAME_BIT | number};
 }
 
-dn_ref dn_whereis(dn_self *self, dn_ref ref) { return rt_resolve(self->loop->runtime, ref); }
+dn_ref dn_whereis(dn_self *self, dn_ref name) { return rt_resolve(self->loop->runtime, name); }
 
 uint64_t dn_random(dn_self *self) { return self->loop->driver->random(self->loop); }

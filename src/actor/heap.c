@@ -9,6 +9,7 @@
 /* ---- State ---- */
 
 static slab *state_slab(dn_loop *l, size_t size) {
+    assert(l);
     for (int i = 0; i < STATE_CLASSES; i++) {
         if (size <= (size_t)16 << i) return &l->states[i];
     }

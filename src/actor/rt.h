@@ -34,8 +34,10 @@ dn_loop *rt_loop(const dn_runtime *rt, const char *name);
 static inline dn_ref rt_resolve(dn_runtime *rt, dn_ref ref) {
     if (!(ref.bits & REF_NAME_BIT)) return ref;
     const name_slot *n = names_at(&rt->names, (uint32_t)ref.bits);
-    /* Pairs with the release in actor_spawn: whoever finds the actor finds it whole. */
-    return n ? (dn_ref){atomic_load_explicit(&n->holder, memory_order_acquire)} : DN_NOBODY;
+
+    if (!n) return DN_NOBODY;
+    /* Pairs with the release in name_claim: whoever finds the actor finds it whole. */
+    return (dn_ref){atomic_load_explicit(&n->holder, memory_order_acquire)};
 }
 
 /* Any thread. Brings m to loop `l`, which is another thread's, and wakes it if it sleeps. */

@@ -567,12 +567,12 @@ void dn_sim_crash_process(dn_sim *sim) {
 
 void dn_sim_crash_process_at(dn_sim *sim, uint64_t step) { sim->crash_at_step = step; }
 
-void dn_sim_crash_actor_at(dn_sim *sim, const char *actor, uint64_t nth) {
+void dn_sim_crash_actor_at(dn_sim *sim, const char *name, uint64_t nth) {
     assert(nth > 0 && "an actor's first message from now is number 1");
     for (int i = 0; i < TARGETS_MAX; i++) {
         if (sim->targets[i].left > 0) continue;
         sim->targets[i].left = nth;
-        text_copy(sim->targets[i].name, sizeof sim->targets[i].name, actor);
+        text_copy(sim->targets[i].name, sizeof sim->targets[i].name, name);
         return;
     }
     assert(false && "at most 16 actors can be told to fail at once");

@@ -151,10 +151,10 @@ bool watch_close(dn_loop *l, uint64_t id) {
 
 static void watch_withdraw(dn_loop *l, watch *w) {
     if (w->block) {
-        dn_self *target = actor_find(l, w->target);
-        if (!target)
-            target = w->watcher; /* it watches itself, and ends: its address is void by now */
-        assert(dn_ref_equal(target->ref, w->target) || !actor_lives(target));
+        /* The address, or rather the slot: who watches itself, and ends, has no address by now. */
+        dn_self *target = slab_at(&l->actors, ref_slot(w->target));
+        assert(dn_ref_equal(target->ref, w->target) ||
+               (target == w->watcher && !actor_lives(target)));
         block_unlink(target, w->block);
         msg_free(l, w->block);
     } else if (w->cancel) {

@@ -376,8 +376,8 @@ static int ask_large(dn_self *self, const void *arg) {
 }
 
 static int on_large(dn_self *self, void *state, const dn_msg *msg) {
-    const char *body = dn_msg_body_borrow(msg);
-    const int   first = body[0];
+    const unsigned char *body = dn_msg_body_borrow(msg);
+    const int            first = body[0];
 
     (void)self, (void)state;
     for (size_t i = 0; i < dn_msg_size(msg); i++) CHECK_INT(body[i], (first + (int)i) % 100);

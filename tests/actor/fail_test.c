@@ -350,7 +350,7 @@ TEST(a_heap_gives_exactly_what_its_class_allows) {
         (void)born_of(&capped_class, "a");
         in("a", alloc_in_pieces, &sizes[i]);
         CHECK(is_alive("a"));
-        CHECK_INT(atoi(said()), CAP / sizes[i] * sizes[i]);
+        CHECK_INT(strtol(said(), NULL, 10), CAP / sizes[i] * sizes[i]);
         if (CAP % sizes[i]) in("a", alloc_one, &(size_t){CAP % sizes[i]});
         CHECK_MSG(is_alive("a"), "pieces of %zu", sizes[i]);
         in("a", alloc_one, &(size_t){1});

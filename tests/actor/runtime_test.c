@@ -133,7 +133,8 @@ TEST(a_stop_asked_for_before_the_run_is_not_forgotten) {
 
 static void stop_on_signal(int number) {
     (void)number;
-    dn_runtime_stop(rt);
+    dn_runtime_stop(
+        rt); /* NOLINT(bugprone-signal-handler,cert-sig30-c): it may be, says runtime.h */
 }
 
 static int raise_on_any(dn_self *self, void *state, const dn_msg *msg) {

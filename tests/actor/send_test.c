@@ -84,7 +84,7 @@ TEST(a_class_that_names_no_bound_has_the_default_one) {
     stage_begins();
     (void)born_of(&quiet_class, "a");
     in("root", fill, "a");
-    CHECK_INT(atoi(said()), DN_MAILBOX_MAX_DEFAULT);
+    CHECK_INT(strtol(said(), NULL, 10), DN_MAILBOX_MAX_DEFAULT);
 }
 
 static int fill_then_ask(dn_self *self, const void *arg) {

@@ -19,7 +19,9 @@ static dn_msg *numbered(uint64_t which, uint64_t number) {
 }
 
 static uint64_t take_number(dn_msg **m) {
-    dn_msg        *taken = *m;
+    dn_msg *taken = *m;
+
+    CHECK(taken);
     const uint64_t number = taken->words[1];
 
     *m = taken->next;

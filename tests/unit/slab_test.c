@@ -14,7 +14,7 @@ static bool refuse_all(void *context) {
 TEST(blocks_are_distinct_zero_at_first_and_known_by_number) {
     enum { COUNT = 5000, SIZE = 48 };
     static unsigned char *blocks[COUNT];
-    slab                  s;
+    slab                  s = {0};
 
     CHECK_INT(slab_init(&s, SIZE, COUNT, false), DN_OK);
     CHECK(!slab_knows(&s, 0));
@@ -35,7 +35,7 @@ TEST(blocks_are_distinct_zero_at_first_and_known_by_number) {
 
 TEST(a_slab_gives_what_it_may_hold_and_then_no_more) {
     enum { COUNT = 1000 }; /* of a size that does not divide a page */
-    slab   s;
+    slab   s = {0};
     size_t given = 0;
     void  *last = NULL, *block;
 
@@ -53,7 +53,7 @@ TEST(a_slab_gives_what_it_may_hold_and_then_no_more) {
 }
 
 TEST(a_freed_block_is_the_next_one_given) {
-    slab s;
+    slab s = {0};
 
     CHECK_INT(slab_init(&s, 64, 100, true), DN_OK);
     void *a = slab_take(&s), *b = slab_take(&s);
@@ -65,7 +65,7 @@ TEST(a_freed_block_is_the_next_one_given) {
 }
 
 TEST(a_slab_that_gets_no_memory_answers_null_and_goes_on_when_there_is_some) {
-    slab s;
+    slab s = {0};
 
     mem_refuse(refuse_all, NULL);
     CHECK_INT(slab_init(&s, 64, 100, false), DN_ENOMEM);
@@ -90,7 +90,7 @@ TEST(a_slab_that_was_never_made_may_be_taken_apart) {
 }
 
 TEST(memory_of_a_slab_grows_with_use_and_not_with_turnover) {
-    slab s;
+    slab s = {0};
 
     CHECK_INT(slab_init(&s, 128, 1 << 20, true), DN_OK);
     void        *first = slab_take(&s);
@@ -110,7 +110,7 @@ TEST(blocks_out_at_the_same_time_never_overlap) {
     uint64_t *out[MAX];
     uint64_t  random = test_seed(), stamp = 0, stamps[MAX];
     int       len = 0;
-    slab      s;
+    slab      s = {0};
 
     CHECK_INT(slab_init(&s, 16, MAX, true), DN_OK);
     for (int i = 0; i < 200000 / TEST_SLOW_FACTOR; i++) {
