@@ -400,6 +400,7 @@ void loop_run(dn_loop *l) {
     jmp_buf jump;
 
     if (!loop_has_ready(l)) return;
+    /* cppcheck-suppress autoVariables; taken back by run_over, before this frame goes */
     l->jump = &jump;
     if (_setjmp(jump) != 0) recover(l);
     l->crash_points++;
@@ -430,6 +431,7 @@ void loop_run_nth(dn_loop *l, uint32_t nth, int budget) {
     jmp_buf  jump;
     dn_self *a = run_take_nth(l, nth);
 
+    /* cppcheck-suppress autoVariables; taken back by run_over, before this frame goes */
     l->jump = &jump;
     if (_setjmp(jump) != 0) recover(l);
     else turn(l, a, budget, /* simulated= */ true);

@@ -131,10 +131,10 @@ TEST(a_stop_asked_for_before_the_run_is_not_forgotten) {
     CHECK_INT(runtime_runs(&(role){NULL, NULL, nothing}), DN_OK);
 }
 
+/* runtime.h says that it may be called from here. */
 static void stop_on_signal(int number) {
     (void)number;
-    dn_runtime_stop(
-        rt); /* NOLINT(bugprone-signal-handler,cert-sig30-c): it may be, says runtime.h */
+    dn_runtime_stop(rt); /* NOLINT(bugprone-signal-handler,cert-sig30-c) */
 }
 
 static int raise_on_any(dn_self *self, void *state, const dn_msg *msg) {
