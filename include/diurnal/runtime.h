@@ -71,8 +71,9 @@ dn_ref dn_runtime_name(dn_runtime *runtime, const char *name);
 dn_runtime *dn_self_runtime(const dn_self *self);
 
 /* The libuv loop beneath the actor's loop, for its handles: struct uv_loop_s. Callbacks on it must
- * post messages and nothing more. A handle is closed by what the actor owns (dn_own). NULL under
- * simulation. */
+ * post messages and nothing more. A handle is closed by what the actor owns (dn_own), and freed by its
+ * close callback: until that has run, which is after the actor has gone, libuv still uses it, so it must
+ * not lie in the actor's state or heap. NULL under simulation. */
 struct uv_loop_s *dn_uv_loop(dn_self *self);
 
 #endif

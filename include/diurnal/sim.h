@@ -24,7 +24,7 @@ typedef struct dn_sim_faults {
      * receiver later still comes later. */
     uint32_t delay_ppm;
     int64_t  delay_ms_max;
-    /* For each reply: it arrives twice. */
+    /* For each reply: it arrives twice (unless its body is one that dn_msg_new_take was given). */
     uint32_t double_reply_ppm;
     /* For each step: the wall clock steps by up to step_wall_ms_max either way. */
     uint32_t step_wall_ppm;

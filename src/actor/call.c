@@ -65,7 +65,14 @@ int dn_call(dn_self *self, dn_ref to, uint32_t kind, const void *body, size_t si
 void dn_call_cancel(dn_self *self, dn_call_id id) {
     timer *t = call_find(self->loop, self, id);
 
-    if (t) timer_drop(self->loop, t);
+    if (t) {
+        timer_drop(self->loop, t);
+        return;
+    }
+    /* Its deadline may have passed already, and the news be waiting: that is dropped like an answer. */
+    for (dn_msg *m = self->user_head; m; m = m->next) {
+        if (m->kind == DN_MSG_CALL_FAILED && m->call == id) m->flags |= MSG_REPLY;
+    }
 }
 
 /* A reply may be made of the very body it answers: that one goes last. */

@@ -216,7 +216,7 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
     a->cls = spec->cls;
     actor_show(a, spec->cls->name);
     a->flags = (uint16_t)(flags | (a->cls->flush ? ACTOR_FLUSHES : 0));
-    a->phase = PHASE_STARTING;
+    a->phase = PHASE_INIT;
     a->depth_max = a->cls->mailbox_max ? a->cls->mailbox_max : DN_MAILBOX_MAX_DEFAULT;
     atomic_store_explicit(&door_at(l, ref_slot(a->ref))->waiting_max, a->depth_max,
                           memory_order_relaxed);
@@ -234,6 +234,7 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
         if (!ack) rc = DN_ENOMEM;
     }
     if (rc == DN_PENDING) {
+        a->phase = PHASE_STARTING;
         if (flags & ACTOR_ROOT) {
             *out_ref = a->ref; /* it has no starter who will be told, and can be stopped by now */
             return rc;
@@ -303,6 +304,7 @@ void spawn_arrived(dn_loop *l, dn_msg *m) {
     dn_ref         who = DN_NOBODY;
 
     m->flags = MSG_EXEMPT; /* the body is ours from here, the block will be the answer */
+    loop_new_window(l, /* exact= */ true); /* many may come at once, and each takes its time */
     const int rc = actor_spawn(l, NULL, starter, &r->spec, m, 0, &who);
     if (rc != DN_PENDING) {
         const dn_started started = {.tag = r->spec.tag, .who = who, .status = rc};

@@ -70,7 +70,7 @@ int loop_init(dn_loop *l, dn_runtime *rt, uint8_t index, const char *label, cons
     return DN_OK;
 }
 
-static void messages_done(dn_loop *l) {
+void loop_drop_inbox(dn_loop *l) {
     dn_msg *m = inbox_take(&l->inbox), *next;
 
     for (; m; m = next) {
@@ -81,7 +81,7 @@ static void messages_done(dn_loop *l) {
 }
 
 void loop_done(dn_loop *l) {
-    messages_done(l);
+    loop_drop_inbox(l);
     if (l->wheel) mem_unreserve(l->wheel, wheel_bytes());
     l->wheel = NULL;
     slab_done(&l->actors);

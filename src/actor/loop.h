@@ -86,7 +86,8 @@ enum { ARENA_CHUNK = 4096 };
 
 enum phase {
     PHASE_FREE,
-    PHASE_STARTING, /* init has answered DN_PENDING, or has not answered yet */
+    PHASE_INIT,     /* init has not answered yet */
+    PHASE_STARTING, /* it has answered DN_PENDING */
     PHASE_ALIVE,
     PHASE_ENDING,
     PHASE_GONE, /* ended, but still in the run queue */
@@ -248,6 +249,7 @@ extern _Thread_local dn_loop *this_loop;
 
 DN_MUST_USE int loop_init(dn_loop *l, dn_runtime *rt, uint8_t index, const char *name,
                           const driver *d, void *driver_data);
+void            loop_drop_inbox(dn_loop *l); /* at the end: nobody is left to get any of it */
 void            loop_done(dn_loop *l); /* all its actors have ended; frees all but its messages */
 
 /* Runs actors until none is ready or POLL_NS have passed since polled_ns. */

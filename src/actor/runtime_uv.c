@@ -237,7 +237,11 @@ static void loop_live(uv_driver *d, dn_loop *l) {
         timers_expire(l);
         loop_run(l);
         if (l->index == 0 && d->runtime.root_ended) break;
-        if (!l->poll_due && inbox_has_any(&l->inbox)) continue;
+        if (!l->poll_due && inbox_has_any(&l->inbox)) {
+            /* What came may all have been the runtime's own, which ends no window. */
+            loop_new_window(l, /* exact= */ false);
+            if (l->mono_ns - l->polled_ns < POLL_NS) continue;
+        }
         loop_send_returns(l);
         poll_once(l);
         l->polled_ns = l->mono_ns;
@@ -263,6 +267,7 @@ static void loop_die(uv_driver *d, dn_loop *l) {
     uv_side *s = side_of(l);
 
     loop_end_all(l);
+    loop_drop_inbox(l); /* here, because what a body releases may belong to this thread */
     loop_send_returns(l);
     if (l->index == 0) uv_close((uv_handle_t *)&d->step_poll, NULL);
     close_own(s);

@@ -162,9 +162,12 @@ static void msg_accept(dn_loop *l, dn_self *a, dn_msg *m) {
 
 static void clock_arrived(dn_loop *l, dn_msg *m) {
     const msg_clock *clock = (const msg_clock *)(const void *)m->inline_body;
+    const int64_t    step_ns = clock->wall_offset_ns - l->wall_offset_ns;
 
     assert(m->kind == CTL_CLOCK);
-    timers_wall_stepped(l, clock->wall_offset_ns, clock->boot_offset_ns);
+    /* Told twice, it is still one step. */
+    if (step_ns >= 1000000 || step_ns <= -1000000)
+        timers_wall_stepped(l, clock->wall_offset_ns, clock->boot_offset_ns);
     msg_free(l, m);
 }
 
@@ -343,6 +346,9 @@ void msg_hold(dn_self *a, dn_msg *m) {
 
 void msg_unhold(dn_self *a, dn_msg *m) {
     assert(m->state == MSG_HELD && "this message was sent, answered or freed before");
+    /* Its block may have become a message that another actor holds. */
+    assert((m->prev ? m->prev->next == m : a->held == m) &&
+           "this message was sent, answered or freed before");
     if (m->prev) m->prev->next = m->next;
     else a->held = m->next;
     if (m->next) m->next->prev = m->prev;
@@ -401,6 +407,7 @@ dn_msg *dn_msg_keep(dn_self *self, const dn_msg *msg) {
 static int send_on(dn_self *self, dn_ref to, dn_msg *m) {
     dn_loop *l = self->loop;
 
+    assert(m->kind <= DN_KIND_MAX && "the runtime's own messages are not sent on");
     const dn_ref  from = m->from; /* if it cannot be sent, it stays what it was */
     const uint8_t flags = m->flags;
     if (!(flags & MSG_REQUEST)) m->from = self->ref;

@@ -302,12 +302,20 @@ static void wire_deliver(dn_sim *sim) {
 
 /* The second one comes after the first, or it would be the first, before what goes before that. */
 static void double_reply(dn_sim *sim, dn_loop *l, const dn_msg *m, int64_t first_ns) {
-    dn_msg *twin = m->flags & MSG_LARGE ? NULL : msg_take(l);
-
+    const bool large = m->flags & MSG_LARGE;
+    if (large && m->large.release != mem_free) return; /* nobody knows how to copy it */
+    dn_msg *twin = msg_take(l);
     if (!twin) return;
     const uint8_t home = twin->home;
     *twin = *m;
     twin->home = home;
+    if (large) {
+        twin->flags &= (uint8_t)~MSG_LARGE;
+        if (msg_set_body(twin, m->large.body, m->large.size) < 0) {
+            msg_free(l, twin);
+            return;
+        }
+    }
     sim->counts.doubled_replies++;
     event(sim, DN_SIM_DOUBLE, number_of(sim, m->to), number_of(sim, m->from), m->kind, 0, "");
     if (first_ns < sim->mono_ns) first_ns = sim->mono_ns;

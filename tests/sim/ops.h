@@ -1108,7 +1108,8 @@ static inline void got_timer(dn_self *self, m_actor *me, const dn_msg *msg) {
     if (t->wall) {
         int64_t wall_ms = dn_now_ms(self);
         if (o.wall_step_ns == dn_mono_ns(self) && o.wall_before > wall_ms) wall_ms = o.wall_before;
-        OPS_CHECK(wall_ms >= t->due, "a wall timer fires %lld ms early",
+        /* While it waits behind a slow turn the wall clock may be set back. */
+        OPS_CHECK(o.faults || wall_ms >= t->due, "a wall timer fires %lld ms early",
                   (long long)(t->due - wall_ms));
         return;
     }
