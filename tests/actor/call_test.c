@@ -299,6 +299,30 @@ TEST(a_cancelled_call_gets_nothing) {
     nothing_more();
 }
 
+enum { CANCEL_NOW = 60 };
+
+static int on_cancel_now(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state, (void)msg;
+    return cancel(self, NULL);
+}
+static const dn_handler late_rows[] = {{CANCEL_NOW, on_cancel_now}, PROBE_ROWS};
+static const dn_class   late_class = {.name = "late", .handlers = DN_SLICE(late_rows)};
+
+/* Both at the same instant, and the cancelling first. */
+static int ask_and_cancel_at_the_deadline(dn_self *self, const void *arg) {
+    dn_timer_after(self, 100, CANCEL_NOW, 0);
+    CHECK_INT(dn_call(self, dn_name(self, arg), ASK, NULL, 0, 100, &last_call), DN_OK);
+    return DN_OK;
+}
+
+TEST(a_call_cancelled_when_its_timeout_is_waiting_already_gets_nothing) {
+    begin(&keep_server);
+    (void)born_of(&late_class, "l");
+    in("l", ask_and_cancel_at_the_deadline, "a");
+    pass_ms(200);
+    CHECK_STR(said(), "");
+}
+
 static int cancel_a_neighbours(dn_self *self, const void *arg) {
     (void)arg;
     for (dn_call_id id = last_call - 1; id < last_call + 2; id++) dn_call_cancel(self, id);

@@ -71,6 +71,33 @@ TEST_ABORTS(a_second_answer_to_a_kept_request_is_a_bug, SENT_BEFORE) {
     on_request(keep_and_reply_twice);
 }
 
+static int keep_and_reply(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    kept = dn_msg_keep(self, msg);
+    dn_reply(self, kept, 20, NULL, 0);
+    return DN_OK;
+}
+
+static int hold_that_block(dn_self *self, const void *arg) {
+    (void)arg;
+    for (int i = 0; i < 1000; i++) {
+        if (dn_msg_new(self, 20, 8) == kept) return DN_OK;
+    }
+    CHECK_MSG(false, "the block was not used again");
+    return DN_OK;
+}
+
+static int reply_again(dn_self *self, const void *arg) {
+    (void)arg;
+    dn_reply(self, kept, 20, NULL, 0);
+    return DN_OK;
+}
+TEST_ABORTS(a_second_answer_is_a_bug_even_when_the_block_is_another_message_by_now, SENT_BEFORE) {
+    on_request(keep_and_reply);
+    in("b", hold_that_block, NULL);
+    in("a", reply_again, NULL);
+}
+
 static int reply(dn_self *self, void *state, const dn_msg *msg) {
     (void)state;
     dn_reply(self, msg, 20, NULL, 0);
