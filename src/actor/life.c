@@ -103,8 +103,8 @@ static dn_self *actor_take(dn_loop *l) {
     if (slot >= atomic_load_explicit(&l->doors_len, memory_order_relaxed)) {
         door *fresh = slab_take(&l->doors);
         if (!fresh) {
-            a->ref =
-                REF_VOID; /* nobody has lived here yet: who looks through all slots must see it */
+            /* Nobody has lived here yet: who looks through all slots must see it. */
+            a->ref = REF_VOID;
             slab_give(&l->actors, a);
             return NULL;
         }

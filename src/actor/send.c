@@ -279,8 +279,8 @@ static __attribute__((noinline)) int send_slow(dn_self *self, dn_ref to, uint32_
     dn_msg  *m = msg_take(l);
 
     if (!m) fail_nomem();
-    __builtin_prefetch(
-        m->ahead); /* it has come home from another core, and so have those after it */
+    /* It has come home from another core, and so have those after it. */
+    __builtin_prefetch(m->ahead);
     m->from = self->ref;
     m->kind = kind;
     if (msg_set_body(m, body, size) < 0) {

@@ -439,8 +439,8 @@ int dn_sim_boot(dn_sim *sim, const dn_spawn_spec *root) {
     sim->counts.boots++;
     event(sim, DN_SIM_BOOT, 0, 0, 0, 0, "");
     life_enters(sim);
-    mem_refuse(NULL,
-               NULL); /* a root that cannot start is no run; faults begin with its first step */
+    /* A root that cannot start is no run: faults begin with its first step. */
+    mem_refuse(NULL, NULL);
     rc = actor_spawn(l, NULL, DN_NOBODY, root, NULL, ACTOR_ROOT, &sim->runtime.root);
     life_leaves(sim);
     if (rc != DN_OK && rc != DN_PENDING) {
