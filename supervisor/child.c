@@ -6,16 +6,6 @@
 
 #include <assert.h>
 
-/* A child killed while it starts may not be there yet to be killed: it is tried again. */
-enum { KILL_AGAIN_MS = 100 };
-
-static bool is_up(const sup_child *c) { return !dn_ref_is_nobody(c->who); }
-
-/* Before it is up its name is all there is: that is registered before init, and is the child's alone. */
-static dn_ref target(dn_self *self, const sup_child *c) {
-    return is_up(c) ? c->who : dn_name(self, c->spec->name);
-}
-
 static void timer_arm(dn_self *self, sup *s, sup_child *c, int64_t delay_ms) {
     c->timer_no++;
     c->timer = dn_timer_after(self, delay_ms, DN_SUP_TIMER, sup_tag(sup_index(s, c), c->timer_no));
@@ -70,11 +60,17 @@ sup_event sup_child_start(dn_self *self, sup *s, sup_child *c) {
     return CHILD_NOTHING;
 }
 
-static void ask_to_die(dn_self *self, sup *s, sup_child *c) {
+/* On its way to another loop it has no address yet: then it is asked when it has one. Never by its name: as
+ * long as it is not there, that may be a stranger's. */
+static void ask_to_end(dn_self *self, const sup_child *c) {
+    if (dn_ref_is_nobody(c->who)) return;
+    sup_if_there(c->killed ? dn_kill(self, c->who) : dn_stop(self, c->who));
+}
+
+static void ask_to_die(dn_self *self, sup_child *c) {
     c->killed = true;
-    sup_if_there(dn_kill(self, target(self, c)));
     timer_disarm(self, c);
-    if (!is_up(c)) timer_arm(self, s, c, KILL_AGAIN_MS);
+    ask_to_end(self, c);
 }
 
 void sup_child_stop(dn_self *self, sup *s, sup_child *c) {
@@ -90,10 +86,10 @@ void sup_child_stop(dn_self *self, sup *s, sup_child *c) {
     c->late = false;
     c->killed = false;
     if (shutdown_ms == 0) {
-        ask_to_die(self, s, c);
+        ask_to_die(self, c);
         return;
     }
-    c->asked = dn_stop(self, target(self, c)) == DN_OK;
+    ask_to_end(self, c);
     if (shutdown_ms > 0) timer_arm(self, s, c, shutdown_ms);
 }
 
@@ -104,41 +100,46 @@ static sup_event stopped(dn_self *self, sup_child *c, int reason) {
     return late ? CHILD_FAILED : CHILD_STOPPED;
 }
 
+void sup_child_on_starting(dn_self *self, sup_child *c, dn_ref who) {
+    assert(c->state == CHILD_STARTING || c->state == CHILD_STOPPING);
+    c->who = who;
+    if (c->state == CHILD_STOPPING) ask_to_end(self, c);
+}
+
 sup_event sup_child_on_started(dn_self *self, sup *s, sup_child *c, const dn_started *started) {
-    assert(c->state == CHILD_STARTING || (c->state == CHILD_STOPPING && !is_up(c)));
+    assert(c->state == CHILD_STARTING || c->state == CHILD_STOPPING);
     if (started->status != DN_OK) {
         if (c->state == CHILD_STOPPING) return stopped(self, c, started->status);
         return came_to_nothing(self, c, started->status);
     }
-    c->who = started->who;
-    (void)dn_monitor(self, c->who, sup_tag(sup_index(s, c), c->attempt));
     if (c->state == CHILD_STARTING) {
+        c->who = started->who;
         timer_disarm(self, c);
         return came_up(self, s, c);
     }
-    if (c->killed) ask_to_die(self, s, c);
-    else if (!c->asked) sup_if_there(dn_stop(self, c->who)); /* it was not there yet to be asked */
+    /* In spite of it all it is up. If this is the first that is heard of it, it was not asked yet. */
+    if (dn_ref_is_nobody(c->who)) sup_child_on_starting(self, c, started->who);
     return CHILD_NOTHING;
 }
 
 sup_event sup_child_on_down(dn_self *self, sup *s, sup_child *c, const dn_down *down) {
     (void)s;
-    if (c->state == CHILD_STOPPING && is_up(c)) return stopped(self, c, down->reason);
+    if (c->state == CHILD_STOPPING) return stopped(self, c, down->reason);
     if (c->state != CHILD_RUNNING) return CHILD_NOTHING;
     went(self, c, down->reason);
     return CHILD_ENDED;
 }
 
-sup_event sup_child_on_timer(dn_self *self, sup *s, sup_child *c) {
+sup_event sup_child_on_timer(dn_self *self, sup_child *c) {
     c->timer = 0;
     switch (c->state) {
     case CHILD_WAITING: return CHILD_DUE;
     case CHILD_STARTING:
         c->state = CHILD_STOPPING;
         c->late = true;
-        ask_to_die(self, s, c);
+        ask_to_die(self, c);
         return CHILD_NOTHING;
-    case CHILD_STOPPING: ask_to_die(self, s, c); return CHILD_NOTHING;
+    case CHILD_STOPPING: ask_to_die(self, c); return CHILD_NOTHING;
     case CHILD_ABSENT:
     case CHILD_RUNNING:
     case CHILD_NOTED:

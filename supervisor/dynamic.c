@@ -174,7 +174,6 @@ static int dynamic_on_started(dn_self *self, void *state, const dn_msg *msg) {
         s->who = started->who;
         d->running++;
         d->started++;
-        (void)dn_monitor(self, s->who, started->tag);
         if (d->ending) ask_to_end(self, d, s->who);
     } else {
         slot_give(d, sup_tag_index(started->tag));

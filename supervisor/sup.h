@@ -12,7 +12,7 @@
 typedef enum sup_child_state {
     CHILD_ABSENT,   /* not running, and nothing is to happen */
     CHILD_WAITING,  /* not running; a timer or the step under way will start it */
-    CHILD_STARTING, /* spawned; DN_MSG_STARTED will tell */
+    CHILD_STARTING, /* spawned, and where is soon known; DN_MSG_STARTED will tell */
     CHILD_RUNNING,  /* up and watched */
     CHILD_STOPPING, /* asked to stop, or killed; DN_MSG_DOWN or DN_MSG_STARTED will tell */
     CHILD_NOTED,    /* ended by itself while a step was under way; dealt with after it */
@@ -21,7 +21,7 @@ typedef enum sup_child_state {
 
 typedef struct sup_child {
     const dn_child_spec *spec;
-    dn_ref               who; /* DN_NOBODY unless up, and then until it is down */
+    dn_ref               who; /* DN_NOBODY unless it is there: starting, up or stopping */
     dn_timer_id          timer;
     int64_t              up_ns;   /* when it came up last */
     uint64_t             starts;  /* successful ones */
@@ -30,8 +30,7 @@ typedef struct sup_child {
     uint32_t        failures;     /* in a row, for the backoff */
     int             reason;       /* why it ended or did not start */
     sup_child_state state;
-    bool            asked;      /* CHILD_STOPPING: a stop has reached it */
-    bool            killed;     /* CHILD_STOPPING: and more than that */
+    bool            killed;     /* CHILD_STOPPING: and not only asked */
     bool            late;       /* CHILD_STOPPING: because its start took too long */
     bool            held;       /* stopped by request: nobody starts it but a request */
     bool            on_request; /* CHILD_STARTING: a failure is answered, not retried */
@@ -120,9 +119,10 @@ int sup_settle(dn_self *self, sup *s);
 /* ---- child.c: one child's life. Decides nothing. ---- */
 sup_event sup_child_start(dn_self *self, sup *s, sup_child *c);
 void      sup_child_stop(dn_self *self, sup *s, sup_child *c); /* starting, running or stopping */
+void      sup_child_on_starting(dn_self *self, sup_child *c, dn_ref who);
 sup_event sup_child_on_started(dn_self *self, sup *s, sup_child *c, const dn_started *started);
 sup_event sup_child_on_down(dn_self *self, sup *s, sup_child *c, const dn_down *down);
-sup_event sup_child_on_timer(dn_self *self, sup *s, sup_child *c);
+sup_event sup_child_on_timer(dn_self *self, sup_child *c);
 void      sup_child_wait(dn_self *self, sup *s, sup_child *c, int64_t delay_ms);
 /* It is not running; from now on nothing is to happen. */
 void sup_child_rest(dn_self *self, sup *s, sup_child *c);

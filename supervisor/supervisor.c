@@ -10,12 +10,14 @@
 static int sup_init(dn_self *self, void *state, const void *config);
 static int sup_stopping(dn_self *self, void *state);
 static int sup_on_down(dn_self *self, void *state, const dn_msg *msg);
+static int sup_on_starting(dn_self *self, void *state, const dn_msg *msg);
 static int sup_on_started(dn_self *self, void *state, const dn_msg *msg);
 static int sup_on_timer(dn_self *self, void *state, const dn_msg *msg);
 
 static const dn_handler sup_handlers[] = {
     {DN_MSG_DOWN, sup_on_down},           /* a child has ended */
     {DN_MSG_STARTED, sup_on_started},     /* a start that took its time came to its end */
+    {DN_MSG_STARTING, sup_on_starting},   /* one on another loop is there, and starts */
     {DN_SUP_TIMER, sup_on_timer},         /* a deadline, or a backoff that is over */
     {DN_SUP_ASK_CHILD, sup_on_ask_child}, /* request.c, from here on */
     {DN_SUP_ASK_COUNTS, sup_on_ask_counts},
@@ -124,6 +126,16 @@ static int sup_on_down(dn_self *self, void *state, const dn_msg *msg) {
     return sup_settle(self, s);
 }
 
+static int sup_on_starting(dn_self *self, void *state, const dn_msg *msg) {
+    sup              *s = state;
+    const dn_started *starting = DN_BODY(dn_started, msg);
+    sup_child        *c = child_of(s, starting->tag);
+
+    if (c && c->attempt == sup_tag_number(starting->tag))
+        sup_child_on_starting(self, c, starting->who);
+    return DN_OK;
+}
+
 static int sup_on_started(dn_self *self, void *state, const dn_msg *msg) {
     sup              *s = state;
     const dn_started *started = DN_BODY(dn_started, msg);
@@ -140,7 +152,7 @@ static int sup_on_timer(dn_self *self, void *state, const dn_msg *msg) {
     sup_child     *c = child_of(s, tag);
 
     if (c && c->timer_no == sup_tag_number(tag)) {
-        sup_happened(self, s, c, sup_child_on_timer(self, s, c));
+        sup_happened(self, s, c, sup_child_on_timer(self, c));
     } else if (sup_tag_index(tag) == SUP_NO_CHILD && s->step_timer_no == sup_tag_number(tag) &&
                s->phase == SUP_DELAYING) {
         sup_step_due(self, s);

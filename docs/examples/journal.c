@@ -77,8 +77,9 @@ typedef struct writer {
 } writer;
 
 static int writer_init(dn_self *self, void *state, const void *config) {
-    const dn_spawn_spec spec = {.cls = &journal_class, .loop = "disk", .linked = true};
-    const int           rc = dn_spawn(self, &spec, NULL);
+    const dn_spawn_spec spec = {
+        .cls = &journal_class, .loop = "disk", .linked = true, .monitored = true};
+    const int rc = dn_spawn(self, &spec, NULL);
 
     (void)state, (void)config;
     return rc == DN_PENDING ? DN_OK : rc; /* on another loop: DN_MSG_STARTED will tell */
@@ -102,7 +103,6 @@ static int writer_on_started(dn_self *self, void *state, const dn_msg *msg) {
 
     if (s->status < 0) return s->status;
     w->journal = s->who;
-    (void)dn_monitor(self, w->journal, /* tag= */ 0);
     return writer_go_on(self, w);
 }
 

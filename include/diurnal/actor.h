@@ -37,9 +37,11 @@ enum {
     DN_MSG_DOWN,        /* dn_down:    an actor watched with dn_monitor has ended */
     DN_MSG_CALL_FAILED, /* dn_call_failed: a call will not be answered */
     DN_MSG_STARTED,     /* dn_started: a spawn that answered DN_PENDING has come to its end */
-    DN_MSG_ROOM,        /* dn_room:    a lane that was full has room again */
-    DN_MSG_CLOCK,       /* dn_clock_step: the wall clock stepped (dn_watch_clock) */
-    DN_MSG_REPORT,      /* dn_report:  the answer to dn_inspect */
+    DN_MSG_STARTING, /* dn_started, status DN_PENDING: a spawn on another loop is there, and its start
+                           goes on. It may be left unhandled */
+    DN_MSG_ROOM,     /* dn_room:    a lane that was full has room again */
+    DN_MSG_CLOCK,    /* dn_clock_step: the wall clock stepped (dn_watch_clock) */
+    DN_MSG_REPORT,   /* dn_report:  the answer to dn_inspect */
 };
 
 /* ---- Classes ---- */
@@ -111,22 +113,22 @@ typedef struct dn_spawn_spec {
     const char     *loop;        /* the loop to live on. NULL: self's own. A name no loop has means
                                     the first loop, so that one loop can carry a whole program */
     uint64_t        tag;         /* comes back in DN_MSG_STARTED, and in DN_MSG_DOWN if monitored */
-    bool            monitored;   /* watch it from the start; no more than a wish where the answer is
-                                    DN_PENDING: see below */
-    bool            linked;      /* it is killed when self ends, however self ends */
+    bool monitored; /* watch it: DN_MSG_DOWN will tell of its end, if it comes to be alive */
+    bool linked;    /* it is killed when self ends, however self ends */
 } dn_spawn_spec;
 
 /* Starts an actor. DN_OK: init has run, *out_ref is alive. DN_PENDING: DN_MSG_STARTED will tell;
  * that is so for every spawn on another loop, and where init answers DN_PENDING. Else nothing was
- * started: DN_EEXIST, DN_ENOMEM, DN_EINVAL, or what init answered. out_ref may be NULL, and is set only
- * with DN_OK. After DN_PENDING nobody is monitored: DN_MSG_STARTED itself tells of an early end, and
- * dn_monitor is for when it is in hand. */
+ * started: DN_EEXIST, DN_ENOMEM, DN_EINVAL, or what init answered. out_ref may be NULL. It is set with
+ * DN_OK, and with DN_PENDING on self's own loop, where the one that starts can be stopped or killed by it;
+ * on another loop DN_MSG_STARTING or DN_MSG_STARTED brings the address. Of an end before it is alive
+ * DN_MSG_STARTED tells, and no DN_MSG_DOWN. */
 DN_MUST_USE int dn_spawn(dn_self *self, const dn_spawn_spec *spec, dn_ref *out_ref);
 
 typedef struct dn_started {
     uint64_t tag;
     dn_ref   who;    /* alive if status is DN_OK */
-    int      status; /* DN_OK, or why there is no such actor */
+    int      status; /* DN_OK, or why there is no such actor; DN_PENDING in DN_MSG_STARTING only */
 } dn_started;
 
 /* Ends a start that init left pending: DN_OK, or a negative code, with which self then ends.

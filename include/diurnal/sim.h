@@ -108,7 +108,7 @@ int dn_sim_root_reason(const dn_sim *sim);
 void dn_sim_pass(dn_sim *sim, int64_t ms);
 void dn_sim_step_wall(dn_sim *sim, int64_t ms);
 
-/* Now; from on_event or a starting root: right after. */
+/* Now; from on_event, a release function or a starting root: right after. */
 void dn_sim_crash_process(dn_sim *sim);
 /* When dn_sim_counts.steps gets there. */
 void dn_sim_crash_process_at(dn_sim *sim, uint64_t step);

@@ -32,8 +32,6 @@
  * - Children may live on other loops. A start that is not done at once has a deadline (start_ms): then it
  *   is killed and counts as failed with DN_ETIME. Until it is known to be gone its name is not free, so
  *   no new attempt is made.
- * - A child whose start was pending and which ends before its supervisor has taken that up leaves no
- *   reason but DN_EDEAD, which is abnormal: a transient one runs once more rather than once too few.
  * - Children are killed, on whatever loop, if the supervisor itself is killed or crashes (OTP: links do
  *   so).
  * - A dynamic supervisor's children are equal and temporary (OTP's simple_one_for_one may restart them). */

@@ -104,7 +104,7 @@ void dn_own(dn_self *self, void *thing, void (*release)(void *thing)) {
     owned *o = slab_take(&self->loop->owneds);
 
     if (!o) {
-        release(thing);
+        release_guarded(release, thing);
         fail_nomem();
     }
     *o = (owned){.next = self->owned, .thing = thing, .release = release};
@@ -134,6 +134,8 @@ void owned_release_all(dn_loop *l, dn_self *a) {
         owned o = *a->owned;
         slab_give(&l->owneds, a->owned);
         a->owned = o.next;
+        l->releasing++;
         (void)actor_guarded(l, a, release_one, &o); /* said and counted there */
+        l->releasing--;
     }
 }

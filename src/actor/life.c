@@ -81,10 +81,14 @@ void release_guarded(void (*release)(void *thing), void *thing) {
     dn_loop *const l = this_loop;
     release_call   c = {.release = release, .thing = thing};
 
-    if (!l) release(thing); /* no actor runs: what fails here ends the process */
-    else
-        (void)actor_guarded(l, atomic_load_explicit(&l->running, memory_order_relaxed),
-                            call_release, &c);
+    if (!l) { /* no actor runs: what fails here ends the process */
+        release(thing);
+        return;
+    }
+    l->releasing++;
+    (void)actor_guarded(l, atomic_load_explicit(&l->running, memory_order_relaxed), call_release,
+                        &c);
+    l->releasing--;
 }
 
 /* ---- Beginning ---- */
@@ -116,7 +120,10 @@ static dn_self *actor_take(dn_loop *l) {
     }
     const uint64_t seen =
         atomic_load_explicit(&door_at(l, slot)->gen_waiting, memory_order_relaxed);
-    memset(a, 0, sizeof *a);
+    /* In two pieces: the stall detector may be reading what stands between them. */
+    memset(a, 0, offsetof(dn_self, shown));
+    atomic_store_explicit(&a->shown, NULL, memory_order_relaxed);
+    memset((char *)a + offsetof(dn_self, sys_head), 0, sizeof *a - offsetof(dn_self, sys_head));
     a->loop = l;
     a->ref.bits = (uint64_t)l->index << REF_LOOP_SHIFT | (seen >> 32) << REF_GEN_SHIFT | slot;
     return a;
@@ -177,22 +184,31 @@ static void call_init(void *context) {
     if (c->rc < 0) dn_fail_code(c->rc, dn_error_text(c->rc));
 }
 
+/* Makes `m`, which came from the starter, the word about its start. */
+static void start_tell(dn_loop *l, dn_msg *m, uint32_t kind, dn_ref from,
+                       const dn_started *started) {
+    m->kind = kind;
+    m->flags = MSG_EXEMPT;
+    if (kind == DN_MSG_STARTED && started->status != DN_OK && m->call)
+        m->flags |= MSG_WATCH; /* a watch of what did not start is over */
+    m->to = m->from;
+    m->from = from;
+    msg_set_small(m, started, sizeof *started);
+    msg_route(l, m);
+}
+
 void actor_answer_start(dn_loop *l, dn_self *a, int status) {
     dn_msg    *m = DN_TAKE(a->start_ack);
     dn_started started = {.tag = m->words[0], .who = a->ref, .status = status};
 
     if (status != DN_OK) started.who = DN_NOBODY;
-    m->kind = DN_MSG_STARTED;
-    m->flags = MSG_EXEMPT;
-    m->to = m->from;
-    m->from = a->ref;
-    msg_set_small(m, &started, sizeof started);
-    msg_route(l, m);
+    if (status != DN_OK && m->call) watch_unsay(l, a, m->from, m->call);
+    start_tell(l, m, DN_MSG_STARTED, a->ref, &started);
 }
 
 /* Name, state, watches: what a start needs before init. */
 static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter,
-                         const dn_spawn_spec *spec, uint64_t *out_watch) {
+                         const dn_spawn_spec *spec, uint64_t *watch_id) {
     uint64_t link;
     int      rc = DN_OK;
 
@@ -202,13 +218,32 @@ static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter
     if (rc == DN_OK && spec->linked)
         rc = watch_new(l, a, parent, starter, 0, /* link= */ true, &link);
     if (rc == DN_OK && spec->monitored && parent)
-        rc = watch_new(l, parent, a, a->ref, spec->tag, /* link= */ false, out_watch);
+        rc = watch_new(l, parent, a, a->ref, spec->tag, /* link= */ false, watch_id);
+    else if (rc == DN_OK && *watch_id) rc = watch_fulfil(l, a, starter, *watch_id, spec->tag);
     return rc;
+}
+
+/* Its start goes on: what will end it is laid by. A starter on another loop is told where it is. */
+static int start_pends(dn_loop *l, dn_self *a, dn_ref starter, uint64_t tag, uint64_t watch_id,
+                       dn_msg *ack) {
+    const dn_started starting = {.tag = tag, .who = a->ref, .status = DN_PENDING};
+    dn_msg          *m = msg_take(l);
+
+    if (!m) return DN_ENOMEM;
+    a->phase = PHASE_STARTING;
+    a->start_ack = ack ? ack : m;
+    a->start_ack->from = starter;
+    a->start_ack->call = watch_id;
+    a->start_ack->words[0] = tag;
+    if (!ack) return DN_PENDING;
+    m->from = starter;
+    start_tell(l, m, DN_MSG_STARTING, a->ref, &starting);
+    return DN_PENDING;
 }
 
 int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec *spec, dn_msg *ack,
                 uint16_t flags, dn_ref *out_ref) {
-    uint64_t watch_id = 0;
+    uint64_t watch_id = ack ? ack->call : 0;
 
     if (!spec->cls || !spec->cls->name) return DN_EINVAL;
     dn_self *a = actor_take(l);
@@ -229,33 +264,21 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
         init.ok = actor_guarded(l, a, call_init, &init);
         rc = init.ok ? init.rc : l->fail_code;
     }
-    if (rc == DN_PENDING && !ack && !(flags & ACTOR_ROOT)) {
-        ack = msg_take(l);
-        if (!ack) rc = DN_ENOMEM;
-    }
-    if (rc == DN_PENDING) {
-        a->phase = PHASE_STARTING;
-        if (flags & ACTOR_ROOT) {
-            *out_ref = a->ref; /* it has no starter who will be told, and can be stopped by now */
-            return rc;
-        }
-        ack->from = starter;
-        ack->words[0] = spec->tag;
-        a->start_ack = ack;
-        /* Until it has started, the answer tells of its end. */
-        if (watch_id) dn_demonitor(parent, watch_id);
-        return rc;
-    }
+    if (rc == DN_PENDING && flags & ACTOR_ROOT)
+        a->phase = PHASE_STARTING; /* it has no starter who will be told */
+    else if (rc == DN_PENDING) rc = start_pends(l, a, starter, spec->tag, watch_id, ack);
+    if (out_ref && (rc == DN_OK || rc == DN_PENDING)) *out_ref = a->ref;
+    if (rc == DN_PENDING) return rc;
     if (rc != DN_OK) {
         /* To its starter it never was: an error code, and no DN_MSG_DOWN. */
-        if (watch_id) dn_demonitor(parent, watch_id);
+        if (parent && watch_id) dn_demonitor(parent, watch_id);
+        else if (watch_id) watch_unsay(l, a, starter, watch_id);
         a->flags &= (uint16_t)~ACTOR_ROOT;
         const char *const why = !init.ok ? l->fail_why : rc < 0 ? dn_error_text(rc) : "";
         actor_end(l, a, rc, why, /* orderly= */ false);
         return rc;
     }
     a->phase = PHASE_ALIVE;
-    if (out_ref) *out_ref = a->ref;
     return DN_OK;
 }
 
@@ -290,6 +313,13 @@ static int spawn_far(dn_self *self, const dn_spawn_spec *spec, dn_loop *there) {
         r->spec.name = r->name;
     }
     if (copied > 0) r->spec.config = memcpy(r->config, spec->config, copied);
+    m->call = 0;
+    if (spec->monitored) m->call = watch_promise(self->loop, self);
+    if (spec->monitored && !m->call) {
+        msg_free(self->loop, m);
+        mem_free(r);
+        return DN_ENOMEM;
+    }
     m->from = self->ref;
     m->kind = CTL_SPAWN;
     m->flags = MSG_CONTROL | MSG_EXEMPT;
@@ -308,11 +338,7 @@ void spawn_arrived(dn_loop *l, dn_msg *m) {
     const int rc = actor_spawn(l, NULL, starter, &r->spec, m, 0, &who);
     if (rc != DN_PENDING) {
         const dn_started started = {.tag = r->spec.tag, .who = who, .status = rc};
-        m->kind = DN_MSG_STARTED;
-        m->to = starter;
-        m->from = who;
-        msg_set_small(m, &started, sizeof started);
-        msg_route(l, m);
+        start_tell(l, m, DN_MSG_STARTED, who, &started);
     }
     mem_free(r);
 }

@@ -158,7 +158,7 @@ static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kin
     }
     if (a->cls->handlers.len > 0 && row[-1].kind == DN_KIND_ANY)
         return row[-1].handle(a, a->state, m);
-    unhandled(l, a, m);
+    if (kind != DN_MSG_STARTING) unhandled(l, a, m);
     return DN_OK;
 }
 

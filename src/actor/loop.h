@@ -139,6 +139,8 @@ struct dn_self {
     arena_chunk          *arena;
 };
 _Static_assert(offsetof(dn_self, loop) == 64, "the busy part of an actor is one cache line");
+_Static_assert(offsetof(dn_self, sys_head) == offsetof(dn_self, shown) + sizeof(void *),
+               "actor_take clears what is before shown, shown, and what is behind it");
 _Static_assert(sizeof(dn_self) == 192, "an actor is three cache lines");
 
 static inline uint64_t actor_handled(const dn_self *a) {
@@ -226,6 +228,7 @@ struct dn_loop {
     void         *driver_data;
     dn_runtime   *runtime;
     const char   *name;
+    uint32_t      releasing; /* release functions under way, one inside the other */
     int           fail_code; /* of the failure under way */
     char          fail_why[DN_CRASH_WHY_MAX];
 
@@ -396,6 +399,10 @@ void                   timer_drop(dn_loop *l, timer *t);
 /* ---- watch.c ---- */
 DN_MUST_USE int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target,
                           uint64_t tag, bool link, uint64_t *out_id);
+uint64_t        watch_promise(dn_loop *l, dn_self *watcher); /* 0: no memory */
+DN_MUST_USE int watch_fulfil(dn_loop *l, dn_self *target, dn_ref watcher, uint64_t id,
+                             uint64_t tag);
+void            watch_unsay(dn_loop *l, dn_self *target, dn_ref watcher, uint64_t id);
 void            watch_arrived(dn_loop *l, dn_self *target, dn_msg *block);
 void            watch_bounce(dn_loop *l, dn_msg *block, int reason, const char *why);
 void            watch_withdrawn(dn_loop *l, dn_self *target, dn_msg *m);

@@ -17,7 +17,7 @@ enum msg_flag {
     MSG_LARGE = 1,    /* the body is a msg_large */
     MSG_REQUEST = 2,  /* somebody waits for an answer */
     MSG_REPLY = 4,    /* ends a call: handled only if that call is still open */
-    MSG_WATCH = 8,    /* DN_MSG_DOWN: handled only if that watch still stands */
+    MSG_WATCH = 8,    /* ends a watch, as DN_MSG_DOWN does: handled only if that still stands */
     MSG_COUNTED = 16, /* came from another loop and takes a place in the actor's door */
     MSG_SYSTEM = 32,  /* for the runtime, about an actor: goes before the user lane */
     MSG_CONTROL =
@@ -76,7 +76,7 @@ struct dn_msg {
         };
         uint32_t meta; /* all four at once */
     };
-    uint64_t call; /* of a request or reply: the call; of a watch: the watch */
+    uint64_t call; /* of a request or reply: the call; of a watch or a start: the watch */
     union {
         int64_t deadline_ns; /* of a request */
         dn_msg *ahead; /* between loops: one that will be wanted soon after this one; only a hint */

@@ -378,7 +378,7 @@ dn_msg *dn_msg_new_take(dn_self *self, uint32_t kind, void *body, size_t size,
 
     assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
     if (!m) {
-        if (release) release(body);
+        if (release) release_guarded(release, body);
         fail_nomem();
     }
     m->from = self->ref;

@@ -193,7 +193,7 @@ static void step_taken(dn_sim *sim, bool half_done) {
     if ((sim->crash_at_step > 0 && sim->counts.steps >= sim->crash_at_step) ||
         chance(sim, sim->config.faults.crash_process_ppm))
         sim->crash_due = true;
-    if (sim->crash_due && !half_done) process_crashes(sim);
+    if (sim->crash_due && !half_done && sim_loop(sim)->releasing == 0) process_crashes(sim);
 }
 
 /* ---- What the core asks of its driver ---- */
@@ -569,7 +569,8 @@ void dn_sim_step_wall(dn_sim *sim, int64_t ms) {
 void dn_sim_crash_process(dn_sim *sim) {
     if (!sim->alive) return;
     /* From a handler it is now; where this is called in the middle of the core's work, right after. */
-    if (sim->in_event || (this_loop && !sim->running)) sim->crash_due = true;
+    if (sim->in_event || (this_loop && (!sim->running || this_loop->releasing > 0)))
+        sim->crash_due = true;
     else process_crashes(sim);
 }
 

@@ -57,7 +57,8 @@ static void look(dn_loop *l, seen_turn *s, int64_t now_ns, int64_t stall_ns) {
 
 static void *stall_main(void *context) {
     stall_watch  *w = context;
-    const int64_t stall_ns = w->runtime->stall_ms * 1000000;
+    const int64_t stall_ms = w->runtime->stall_ms;
+    const int64_t stall_ns = stall_ms < INT64_MAX / 1000000 ? stall_ms * 1000000 : INT64_MAX;
     bool          stop = false;
 
     while (!stop) {

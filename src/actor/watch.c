@@ -31,50 +31,65 @@ static void block_link(dn_self *target, dn_msg *block) {
     target->watchers = block;
 }
 
+static dn_msg *block_find(const dn_self *target, dn_ref watcher, uint64_t id) {
+    dn_msg *block = target->watchers;
+
+    while (block && (block->call != id || !dn_ref_equal(block->from, watcher))) block = block->next;
+    return block;
+}
+
 static void block_unlink(dn_self *target, dn_msg *block) {
     if (block->prev) block->prev->next = block->next;
     else target->watchers = block->next;
     if (block->next) block->next->prev = block->prev;
 }
 
-int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target, uint64_t tag,
-              bool link, uint64_t *out_id) {
-    const bool far = ref_loop(target) != l->index;
-    watch     *w = slab_take(&l->watches);
-    dn_msg    *block = w ? msg_take(l) : NULL;
-    dn_msg    *cancel = block && far ? msg_take(l) : NULL;
+static watch *record_new(dn_loop *l, dn_self *watcher, dn_ref target) {
+    watch *w = slab_take(&l->watches);
 
-    if (!block || (far && !cancel)) {
-        if (block) msg_free(l, block);
-        if (w) {
-            w->watcher = NULL;
-            slab_give(&l->watches, w);
-        }
-        return DN_ENOMEM;
-    }
+    if (!w) return NULL;
     w->gen++;
     w->watcher = watcher;
     w->target = target;
-    w->cancel = cancel;
-    w->block = far ? NULL : block;
+    w->cancel = w->block = NULL;
     w->next = watcher->watches;
     w->link = &watcher->watches;
     if (w->next) w->next->link = &w->next;
     watcher->watches = w;
+    return w;
+}
 
-    const uint64_t id = ((uint64_t)slab_index(&l->watches, w) + 1) << 32 | w->gen;
-    block->from = watcher->ref;
-    block->kind = link ? SYS_LINK : SYS_WATCH;
+static uint64_t record_id(const dn_loop *l, const watch *w) {
+    return ((uint64_t)slab_index(&l->watches, w) + 1) << 32 | w->gen;
+}
+
+static dn_msg *block_new(dn_loop *l, dn_ref watcher, uint64_t id, uint32_t kind) {
+    dn_msg *block = msg_take(l);
+
+    if (!block) return NULL;
+    block->from = watcher;
+    block->kind = kind;
     block->flags = MSG_SYSTEM | MSG_EXEMPT;
     block->call = id;
-    block->words[1] = tag; /* where dn_down has its tag */
-    if (cancel) {
-        cancel->from = watcher->ref;
-        cancel->kind = SYS_UNWATCH;
-        cancel->flags = MSG_SYSTEM | MSG_EXEMPT;
-        cancel->call = id;
+    return block;
+}
+
+int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target, uint64_t tag,
+              bool link, uint64_t *out_id) {
+    const bool     far = ref_loop(target) != l->index;
+    watch         *w = record_new(l, watcher, target);
+    const uint64_t id = w ? record_id(l, w) : 0;
+    dn_msg        *block = w ? block_new(l, watcher->ref, id, link ? SYS_LINK : SYS_WATCH) : NULL;
+
+    if (block && far) w->cancel = block_new(l, watcher->ref, id, SYS_UNWATCH);
+    if (!block || (far && !w->cancel)) {
+        if (block) msg_free(l, block);
+        if (w) watch_forget(l, w);
+        return DN_ENOMEM;
     }
+    block->words[1] = tag; /* where dn_down has its tag */
     *out_id = id;
+    if (!far) w->block = block;
     if (local_target) {
         block_link(local_target, block);
         return DN_OK;
@@ -84,6 +99,34 @@ int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target
     return DN_OK;
 }
 
+/* Of an actor that another loop is about to start: its address is not known here, so the watcher's end
+ * withdraws nothing, and what the block becomes then finds nobody. */
+uint64_t watch_promise(dn_loop *l, dn_self *watcher) {
+    const watch *w = record_new(l, watcher, DN_NOBODY);
+
+    return w ? record_id(l, w) : 0;
+}
+
+int watch_fulfil(dn_loop *l, dn_self *target, dn_ref watcher, uint64_t id, uint64_t tag) {
+    dn_msg *block = block_new(l, watcher, id, SYS_WATCH);
+
+    if (!block) return DN_ENOMEM;
+    block->words[1] = tag;
+    block_link(target, block);
+    return DN_OK;
+}
+
+/* It did not start: its starter's watch ends without a word of its own. */
+void watch_unsay(dn_loop *l, dn_self *target, dn_ref watcher, uint64_t id) {
+    dn_msg *block = block_find(target, watcher, id);
+    watch  *w = ref_loop(watcher) == l->index ? watch_find(l, id) : NULL;
+
+    if (w) w->block = NULL;
+    if (!block) return;
+    block_unlink(target, block);
+    msg_free(l, block);
+}
+
 /* From another loop (or, to an actor that has just ended, from this one). */
 void watch_arrived(dn_loop *l, dn_self *target, dn_msg *block) {
     (void)l;
@@ -91,10 +134,8 @@ void watch_arrived(dn_loop *l, dn_self *target, dn_msg *block) {
 }
 
 void watch_withdrawn(dn_loop *l, dn_self *target, dn_msg *m) {
-    dn_msg *block = target->watchers;
+    dn_msg *block = block_find(target, m->from, m->call);
 
-    while (block && (block->call != m->call || block->from.bits != m->from.bits))
-        block = block->next;
     if (block) {
         block_unlink(target, block);
         msg_free(l, block);
@@ -141,7 +182,8 @@ void watchers_tell(dn_loop *l, dn_self *a, dn_ref was, int reason, const char *w
     a->watchers = NULL;
 }
 
-/* DN_MSG_DOWN has come to its turn: does the watch still stand? It is over now. */
+/* DN_MSG_DOWN, or word of a start that failed, has come to its turn: does the watch still stand? It is
+ * over now. */
 bool watch_close(dn_loop *l, uint64_t id) {
     watch *w = watch_find(l, id);
 

@@ -75,16 +75,100 @@ static int spawn_all_ways(dn_self *self) {
 static int expect_all_ways(dn_self *self, void *state, const dn_msg *msg) {
     static const int  expected[] = {DN_OK, DN_EEXIST, DN_EIO, DN_STOP, DN_OK, DN_ETIME};
     static int        seen;
+    static dn_ref     starting[6];
     const dn_started *s = DN_BODY(dn_started, msg);
 
     (void)self, (void)state;
+    if (dn_msg_kind(msg) == DN_MSG_STARTING) {
+        CHECK(s->tag == 4 || s->tag == 5);
+        CHECK_INT(s->status, DN_PENDING);
+        CHECK(!dn_ref_is_nobody(s->who));
+        starting[s->tag] = s->who;
+        return DN_OK;
+    }
     CHECK_INT(s->status, expected[s->tag]);
     CHECK_INT(dn_ref_is_nobody(s->who), s->status != DN_OK);
+    if (s->tag >= 4) CHECK(!dn_ref_is_nobody(starting[s->tag])); /* that came first */
+    if (s->tag == 4) CHECK(dn_ref_equal(s->who, starting[4]));
     return ++seen == 6 ? DN_STOP : DN_OK;
 }
 
 TEST(a_start_on_another_loop_tells_how_it_went) {
     CHECK_INT(play(&(role){.begin = spawn_all_ways, .on = expect_all_ways}), DN_OK);
+}
+
+/* ---- Watched from the start, on another loop ---- */
+
+static int begin_and_soon_end(dn_self *self) {
+    return dn_send(self, dn_self_ref(self), GO, NULL, 0);
+}
+static int end_on_go(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state;
+    return dn_msg_kind(msg) == GO ? DN_STOP : DN_OK;
+}
+static int begin_pending_for_ever(dn_self *self) {
+    (void)self;
+    return DN_PENDING;
+}
+static const role soon_over = {"soon over", begin_and_soon_end, end_on_go};
+static const role never_up = {"never up", begin_pending_for_ever, NULL};
+
+static void cast_watched(dn_self *self, const role *r, uint64_t tag) {
+    const dn_spawn_spec spec = {.cls = &role_class,
+                                .config = r,
+                                .name = r->name,
+                                .loop = "side",
+                                .tag = tag,
+                                .monitored = true};
+
+    CHECK_INT(dn_spawn(self, &spec, NULL), DN_PENDING);
+}
+
+/* What is heard of each tag, in order: s starting, u up, f failed, d down. */
+static char   story[5][8];
+static size_t story_len;
+
+static void story_add(uint64_t tag, char what) {
+    const size_t len = strlen(story[tag]);
+
+    CHECK(len + 1 < sizeof story[tag]);
+    story[tag][len] = what;
+    story_len++;
+}
+
+static int watch_five(dn_self *self) {
+    cast_watched(self, &soon_over, 0);
+    cast_watched(self, &declining, 1);
+    cast_watched(self, &pending, 2);
+    cast_watched(self, &pending_in_vain, 3);
+    cast_watched(self, &never_up, 4);
+    return DN_OK;
+}
+
+static int hear_of_five(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    if (dn_msg_kind(msg) == DN_MSG_DOWN) {
+        const dn_down *d = DN_BODY(dn_down, msg);
+        story_add(d->tag, 'd');
+        CHECK_INT(d->reason, d->tag == 0 ? DN_OK : DN_EKILLED);
+    } else {
+        const dn_started *s = DN_BODY(dn_started, msg);
+        const bool        starting = dn_msg_kind(msg) == DN_MSG_STARTING;
+        story_add(s->tag, starting ? 's' : s->status == DN_OK ? 'u' : 'f');
+        if ((s->tag == 2 && !starting) || (s->tag == 4 && starting))
+            CHECK_INT(dn_kill(self, s->who), DN_OK);
+    }
+    if (story_len < 10) return DN_OK;
+    CHECK_STR(story[0], "ud");
+    CHECK_STR(story[1], "f");
+    CHECK_STR(story[2], "sud");
+    CHECK_STR(story[3], "sf");
+    CHECK_STR(story[4], "sf");
+    return DN_STOP;
+}
+
+TEST(a_spawn_on_another_loop_that_is_to_be_watched_is_from_its_start_to_its_end) {
+    CHECK_INT(play(&(role){.begin = watch_five, .on = hear_of_five}), DN_OK);
 }
 
 typedef struct copied {
@@ -654,10 +738,6 @@ TEST(a_child_on_another_loop_is_killed_with_its_parent) {
 static int spawn_child_and_end(dn_self *self) {
     (void)spawn_linked_child(self);
     return dn_send(self, dn_self_ref(self), GO, NULL, 0);
-}
-static int end_on_go(dn_self *self, void *state, const dn_msg *msg) {
-    (void)self, (void)state;
-    return dn_msg_kind(msg) == GO ? DN_STOP : DN_OK;
 }
 static const role hasty = {NULL, spawn_child_and_end, end_on_go};
 

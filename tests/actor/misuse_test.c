@@ -188,6 +188,99 @@ TEST_ABORTS(forwarding_a_message_that_was_kept_is_a_bug,
     on_message(keep_then_forward);
 }
 
+/* ---- The runtime's own messages ---- */
+
+/* What "w" does with the news it gets. */
+static dn_handle_fn *with_news;
+
+static int on_news(dn_self *self, void *state, const dn_msg *msg) {
+    return with_news(self, state, msg);
+}
+static const dn_handler news_rows[] = {
+    {DN_MSG_DOWN, on_news}, {DN_MSG_CALL_FAILED, on_news}, PROBE_ROWS};
+static const dn_class news_class = {.name = "news", .handlers = DN_SLICE(news_rows)};
+
+static int watch_a(dn_self *self, const void *arg) {
+    (void)arg;
+    (void)dn_monitor(self, dn_name(self, "a"), 1);
+    return DN_OK;
+}
+static int let_go(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state, (void)msg;
+    return DN_OK;
+}
+
+static void on_what_came(act_fn *first, dn_handle_fn *what) {
+    stage_begins();
+    misuse = let_go;
+    with_news = what;
+    (void)born_of(&cls, "a");
+    (void)born_of(&probe_class, "b");
+    (void)born_of(&news_class, "w");
+    in("w", first, NULL);
+    in("a", act_stop_self, NULL);
+}
+static void on_down(dn_handle_fn *what) { on_what_came(watch_a, what); }
+static void on_call_failed(dn_handle_fn *what) { on_what_came(ask, what); }
+
+static int forward_it(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    return dn_forward(self, dn_name(self, "b"), msg);
+}
+#define NOT_FORWARDED "the runtime's own messages are not forwarded"
+TEST_ABORTS(forwarding_the_news_of_an_end_is_a_bug, NOT_FORWARDED) { on_down(forward_it); }
+TEST_ABORTS(forwarding_the_failure_of_a_call_is_a_bug, NOT_FORWARDED) {
+    on_call_failed(forward_it);
+}
+
+static int keep_and_send_it(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    return dn_send_take(self, dn_name(self, "b"), dn_msg_keep(self, msg));
+}
+#define NOT_SENT_ON "the runtime's own messages are not sent on"
+TEST_ABORTS(sending_on_the_kept_news_of_an_end_is_a_bug, NOT_SENT_ON) { on_down(keep_and_send_it); }
+TEST_ABORTS(sending_on_the_kept_failure_of_a_call_is_a_bug, NOT_SENT_ON) {
+    on_call_failed(keep_and_send_it);
+}
+
+static int keep_and_reply_it(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    dn_reply(self, dn_msg_keep(self, msg), 20, NULL, 0);
+    return DN_OK;
+}
+TEST_ABORTS(an_answer_to_the_failure_of_a_call_is_a_bug, "only a request can be answered") {
+    on_call_failed(keep_and_reply_it);
+}
+
+static int keep_it(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    kept = dn_msg_keep(self, msg);
+    return DN_OK;
+}
+static int read_and_free_kept(dn_self *self, const void *arg) {
+    (void)arg;
+    say("%d", dn_msg_kind(kept) == DN_MSG_DOWN ? DN_BODY(dn_down, kept)->reason
+                                               : DN_BODY(dn_call_failed, kept)->status);
+    dn_msg_free(self, kept);
+    return DN_OK;
+}
+TEST(what_the_runtime_says_may_be_kept_read_later_and_freed) {
+    char dead[16];
+
+    (void)snprintf(dead, sizeof dead, "%d", DN_EUNANSWERED);
+    on_down(keep_it);
+    in("w", read_and_free_kept, NULL);
+    CHECK_STR(said(), "0");
+    stage_ends();
+    stage_begins_with_seed(test_seed());
+    (void)born_of(&cls, "a");
+    (void)born_of(&news_class, "w");
+    in("w", ask, NULL);
+    in("w", read_and_free_kept, NULL);
+    CHECK_STR(said(), dead);
+    CHECK(is_alive("w"));
+}
+
 /* ---- Kinds ---- */
 
 #define OF_BAD_KIND(sentence, call)                                                                \
@@ -286,4 +379,25 @@ TEST_ABORTS(ending_a_start_with_pending_is_a_bug, "a start ends with DN_OK or a 
     stage_begins();
     (void)born_of(&pending_class, "a");
     in("a", done_with_pending, NULL);
+}
+
+static int init_done_at_once(dn_self *self, void *state, const void *config) {
+    (void)state;
+    dn_init_done(self, *(const int *)config);
+    return DN_OK;
+}
+static const dn_class hasty_class = {
+    .name = "hasty", .init = init_done_at_once, .handlers = DN_SLICE(probe_handlers)};
+
+static void start_hastily(int status) {
+    stage_begins();
+    in("root", act_spawn, &(dn_spawn_spec){.cls = &hasty_class, .config = &status});
+}
+TEST_ABORTS(ending_a_start_inside_init_is_a_bug,
+            "dn_init_done is for a start that is pending, once") {
+    start_hastily(DN_OK);
+}
+TEST_ABORTS(ending_a_start_inside_init_with_a_failure_is_a_bug,
+            "dn_init_done is for a start that is pending, once") {
+    start_hastily(DN_EIO);
 }

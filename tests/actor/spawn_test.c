@@ -194,7 +194,8 @@ static int init_done(dn_self *self, const void *arg) {
 static void begin_pending(void) {
     stage_begins();
     CHECK_STR(spawned(&(dn_spawn_spec){.cls = &pending_class, .name = "a", .tag = 7}),
-              "spawned/pending");
+              "spawned/pending+ref");
+    CHECK(dn_ref_equal(st.found, find("a")));
 }
 
 TEST(a_pending_start_is_told_once_when_it_is_done) {
@@ -213,17 +214,33 @@ TEST(a_pending_start_that_gives_up_ends_with_its_code) {
     CHECK(!is_alive("a"));
 }
 
-TEST(a_pending_start_is_told_of_and_not_monitored_whatever_was_asked) {
-    for (int end = 0; end < 2; end++) {
-        stage_begins_with_seed(test_seed());
-        CHECK_STR(spawned(&(dn_spawn_spec){
-                      .cls = &pending_class, .name = "a", .tag = 7, .monitored = true}),
-                  "spawned/pending");
-        if (end == 1) in("a", init_done, &(int){DN_OK});
-        in("a", act_fail, NULL);
-        CHECK_STR(said(), end == 0 ? "root:started7/failed" : "root:started7/ok");
-        stage_ends();
-    }
+static void begin_pending_watched(void) {
+    stage_begins();
+    CHECK_STR(
+        spawned(&(dn_spawn_spec){.cls = &pending_class, .name = "a", .tag = 7, .monitored = true}),
+        "spawned/pending+ref");
+}
+
+TEST(a_pending_start_that_is_watched_and_fails_is_told_once) {
+    begin_pending_watched();
+    in("a", act_fail, NULL);
+    CHECK_STR(said(), "root:started7/failed");
+}
+
+TEST(an_actor_spawned_to_be_watched_is_watched_when_its_pending_start_is_done) {
+    begin_pending_watched();
+    in("a", init_done, &(int){DN_OK});
+    in("a", act_fail, NULL);
+    CHECK_STR(said(), "root:started7/ok root:down7/failed");
+}
+
+TEST(a_watched_pending_start_may_outlive_its_starter) {
+    stage_begins();
+    (void)born("p");
+    in("p", spawn_and_say, &(dn_spawn_spec){.cls = &pending_class, .name = "a", .monitored = true});
+    in("root", act_kill, "p");
+    in("a", act_fail, NULL);
+    CHECK(!is_alive("a"));
 }
 
 TEST(a_pending_start_that_crashes_is_told_so) {

@@ -233,6 +233,105 @@ TEST(clocks_go_on_over_a_crash_and_pass_while_the_process_is_down) {
     dn_sim_free(w.sim);
 }
 
+/* ---- Slow turns ---- */
+
+enum { AT_WORK = 100, TURN_MOST = 8 };
+
+static dn_sim_event last_event;
+static int64_t      time_passed_ns;
+
+static void adds_up_time(void *context, const dn_sim_event *event) {
+    (void)context;
+    CHECK(event->mono_ns >= last_event.mono_ns);
+    last_event = *event;
+    if (event->kind == DN_SIM_TIME) time_passed_ns += event->detail;
+}
+
+static int alarm_in_three(dn_self *self) {
+    dn_timer_after(self, 3, ALARM, 0);
+    return DN_OK;
+}
+static int goes_on_and_on(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    (void)msg;
+    put_down(kind);
+    return kind == DATA && ++w.answers < AT_WORK ? dn_send(self, w.child, DATA, NULL, 0) : DN_OK;
+}
+
+/* An actor that always has one more message to handle, and an alarm in three milliseconds. */
+static void slow_run(uint64_t seed, const dn_sim_faults *faults, int64_t until_ms) {
+    const dn_sim_config config = {
+        .seed = seed, .wall_ms = WALL, .faults = *faults, .on_event = adds_up_time};
+
+    w = (world){.child_on = goes_on_and_on, .child_init = alarm_in_three};
+    first_class = &child_class;
+    last_event = (dn_sim_event){0};
+    time_passed_ns = 0;
+    CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
+    boot();
+    post(w.child, DATA, 0);
+    CHECK_INT(dn_sim_run(w.sim, until_ms), DN_SIM_IDLE);
+    CHECK_UINT(w.log_len, AT_WORK + 1);
+}
+
+TEST(without_slow_turns_no_time_passes_while_somebody_is_ready) {
+    slow_run(test_seed(), &(dn_sim_faults){0}, 1000);
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->slow_turns, 0);
+    CHECK_UINT(w.log[AT_WORK], ALARM);
+    CHECK_INT(dn_sim_mono_ms(w.sim), 3);
+    dn_sim_free(w.sim);
+}
+
+TEST(a_slow_turn_takes_time_is_counted_and_timers_come_due_behind_it) {
+    const dn_sim_faults faults = {.slow_turn_ppm = 1000000, .slow_turn_ms_max = 1};
+    uint64_t            at = 0;
+
+    slow_run(test_seed(), &faults, 1000);
+    const uint64_t turns = dn_sim_counts_borrow(w.sim)->slow_turns;
+    CHECK(turns >= AT_WORK / TURN_MOST);
+    CHECK(turns <= AT_WORK + 1);
+    CHECK_INT(dn_sim_mono_ms(w.sim),
+              turns); /* each took its one millisecond, and nothing else any */
+    CHECK_INT(time_passed_ns, (int64_t)turns * MS);
+    while (w.log[at] != ALARM) at++;
+    CHECK(at >= 3); /* three turns went before it, and no more */
+    CHECK_MSG(at <= 3 * TURN_MOST + 1, "the alarm came behind %d messages", (int)at);
+    dn_sim_free(w.sim);
+}
+
+TEST(slow_turns_do_not_take_a_run_beyond_its_instant) {
+    const dn_sim_faults faults = {.slow_turn_ppm = 1000000, .slow_turn_ms_max = 4};
+
+    slow_run(test_seed(), &faults, 7);
+    CHECK(dn_sim_counts_borrow(w.sim)->slow_turns > 0);
+    CHECK(dn_sim_counts_borrow(w.sim)->slow_turns <= 7);
+    CHECK(dn_sim_mono_ms(w.sim) <= 7);
+    dn_sim_free(w.sim);
+}
+
+TEST(the_same_seed_has_the_same_slow_turns) {
+    const dn_sim_faults faults = {.slow_turn_ppm = 300000, .slow_turn_ms_max = 9};
+    uint64_t            random = test_seed();
+
+    for (int run = 0; run < 20; run++) {
+        const uint64_t seed = test_random(&random);
+        uint64_t       hashes[2], counts[2];
+        int64_t        ends_ms[2];
+        for (int i = 0; i < 2; i++) {
+            slow_run(seed, &faults, 100000);
+            hashes[i] = dn_sim_hash(w.sim);
+            counts[i] = dn_sim_counts_borrow(w.sim)->slow_turns;
+            ends_ms[i] = dn_sim_mono_ms(w.sim);
+            dn_sim_free(w.sim);
+        }
+        CHECK_UINT(hashes[1], hashes[0]);
+        CHECK_UINT(counts[1], counts[0]);
+        CHECK_INT(ends_ms[1], ends_ms[0]);
+        slow_run(seed, &(dn_sim_faults){0}, 100000);
+        CHECK((dn_sim_hash(w.sim) != hashes[0]) == (counts[0] > 0));
+        dn_sim_free(w.sim);
+    }
+}
+
 /* ---- Faults by hand ---- */
 
 TEST(the_nth_message_of_a_named_actor_is_its_last) {
@@ -448,6 +547,50 @@ TEST(a_doubled_reply_is_handled_once_and_counted_late) {
     dn_sim_free(w.sim);
 }
 
+enum { LARGE = 5000 };
+
+static int answers_at_length(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    unsigned char body[LARGE];
+
+    for (size_t i = 0; i < LARGE; i++) body[i] = (unsigned char)(i * 7 + value_of(msg));
+    if (kind == ASK) dn_reply(self, msg, ANSWER, body, sizeof body);
+    return DN_OK;
+}
+
+/* One call after the other: the twin of each answer comes into the next one, or behind it. */
+static int asks_at_length(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    const uint64_t number = (uint64_t)w.answers;
+
+    if (kind == ANSWER) {
+        const unsigned char *body = dn_msg_body_borrow(msg);
+        CHECK_UINT(dn_msg_size(msg), LARGE);
+        for (size_t i = 0; i < LARGE; i++) CHECK_UINT(body[i], (unsigned char)(i * 7 + number));
+        w.answers++;
+    }
+    if ((kind == GO || kind == ANSWER) && w.answers < 20) {
+        const uint64_t next = (uint64_t)w.answers;
+        CHECK_INT(dn_call(self, w.child, ASK, &next, sizeof next, 1000, NULL), DN_OK);
+    }
+    if (kind == DN_MSG_CALL_FAILED) w.fails++;
+    return DN_OK;
+}
+
+TEST(a_large_reply_is_doubled_too_and_each_of_the_two_owns_its_body) {
+    const dn_sim_faults faults = {
+        .double_reply_ppm = 1000000, .delay_ppm = 300000, .delay_ms_max = 5};
+
+    w = (world){.on = asks_at_length, .child_on = answers_at_length};
+    sim_with(test_seed(), &faults);
+    boot();
+    post(w.root, GO, 0);
+    CHECK_INT(dn_sim_run(w.sim, 100000), DN_SIM_IDLE);
+    CHECK_INT(w.answers, 20);
+    CHECK_INT(w.fails, 0);
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->doubled_replies, 20);
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->late_replies, 20);
+    dn_sim_free(w.sim);
+}
+
 TEST(a_reply_that_is_held_up_beyond_its_deadline_is_dropped_and_counted) {
     uint64_t random = test_seed();
     int      late = 0;
@@ -475,7 +618,10 @@ typedef struct thing {
     int released;
 } thing;
 
+static int crash_at_release; /* 0: at none */
+
 static void thing_release(void *t) {
+    if (w.released + 1 == crash_at_release) dn_sim_crash_process(w.sim);
     CHECK_INT(((thing *)t)->released++, 0);
     w.released++;
     free(t);
@@ -623,6 +769,81 @@ TEST(the_process_can_be_crashed_at_any_event) {
         dn_sim_free(w.sim);
     } while (crashes);
     CHECK(nth > 50);
+}
+
+/* A release function is called in the middle of something: an end that has let go of half of what it
+ * has to, a message that is in no list any more. */
+TEST(the_process_can_be_crashed_from_any_release) {
+    uint64_t crashes;
+    int      nth = 0;
+
+    do {
+        w = (world){
+            .on = works_with_things, .child_on = child_with_things, .child_init = init_with_things};
+        sim_with(/* seed= */ 7, NULL);
+        crash_at_release = ++nth;
+        boot();
+        post(w.root, GO, 0);
+        const dn_sim_end end = dn_sim_run(w.sim, 1000);
+        crashes = dn_sim_counts_borrow(w.sim)->process_crashes;
+        CHECK_INT(end, crashes ? DN_SIM_CRASHED : DN_SIM_IDLE);
+        if (crashes) CHECK_INT(w.released, w.made);
+        dn_sim_free(
+            w.sim); /* without a crash before, the last releases ask for one here, in vain */
+        CHECK_INT(w.released, w.made);
+        CHECK(crashes <= 1);
+    } while (crashes);
+    CHECK(nth > 20);
+}
+
+/* The same where it is a step that crashes it: what is released says so, by a message. */
+static void thing_release_posts(void *t) {
+    if (dn_sim_runtime(w.sim))
+        (void)!dn_post(dn_sim_runtime(w.sim), w.root, PASS_ON, &(int){1}, sizeof(int));
+    thing_release(t);
+}
+
+static int init_in_vain(dn_self *self) {
+    for (int i = 0; i < 3; i++) {
+        dn_own(self, thing_new(), thing_release_posts);
+        dn_msg *m = dn_msg_new_take(self, DATA, thing_new(), 4096, thing_release_posts);
+        if (dn_send_take(self, dn_self_ref(self), m) < 0) dn_msg_free(self, m);
+        (void)dn_msg_new_take(self, DATA, thing_new(), 4096, thing_release_posts);
+    }
+    return w.made > 9 ? DN_EIO : DN_OK; /* the first child lives */
+}
+
+static int starts_in_vain(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    const dn_spawn_spec spec = {.cls = &child_class};
+    dn_ref              child;
+
+    (void)msg;
+    if (kind != GO) return DN_OK;
+    CHECK_INT(dn_spawn(self, &spec, &child), DN_EIO);
+    CHECK_INT(dn_spawn(self, &spec, &child), DN_EIO);
+    return dn_kill(self, w.child);
+}
+
+TEST(a_crash_at_a_step_of_a_release_leaves_nothing_half_released) {
+    uint64_t step = 0, crashes;
+
+    do {
+        w = (world){.on = starts_in_vain, .child_init = init_in_vain};
+        first_class = &child_class;
+        crash_at_release = 0;
+        sim_with(/* seed= */ 7, NULL);
+        dn_sim_crash_process_at(w.sim, ++step);
+        boot();
+        post(w.root, GO, 0);
+        const dn_sim_end end = dn_sim_run(w.sim, 1000);
+        crashes = dn_sim_counts_borrow(w.sim)->process_crashes;
+        CHECK_INT(end, crashes ? DN_SIM_CRASHED : DN_SIM_IDLE);
+        if (crashes) CHECK_INT(w.released, w.made);
+        dn_sim_free(w.sim);
+        CHECK_INT(w.released, w.made);
+    } while (crashes);
+    CHECK(step > 20);
+    CHECK_INT(w.made, 27);
 }
 
 /* ---- The log ---- */

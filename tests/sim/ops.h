@@ -63,6 +63,7 @@ struct m_actor {
     int      cls, parent, depth; /* of nested inits */
     int      name;               /* -1: none */
     bool     linked, live, pending, ended, must_end;
+    bool     up;                     /* its pending start was done */
     bool     stop_asked, kill_asked; /* it may end for that reason */
     bool     knows_clock;
     int64_t  clock_due; /* DN_MSG_CLOCK it is still to get */
@@ -150,8 +151,8 @@ typedef struct m_room {
 
 typedef struct ops_counts {
     uint64_t ops, episodes, boots, ended[3], sent, full, dead, calls, replies, failed[3], downs,
-        fired, cancelled, released, overdue, crashes, process_crashes, started, rooms, clocks,
-        reports, kept, forwarded, refused, settled;
+        fired, cancelled, released, crashes, process_crashes, started, rooms, clocks, reports, kept,
+        forwarded, refused, settled;
 } ops_counts;
 
 typedef struct ops {
@@ -365,6 +366,9 @@ static inline void actor_is_over(int at) {
     OPS_CHECK(!a->ended, "actor %d ends twice", at);
     a->ended = true;
     a->live = a->pending = false;
+    for (int i = 0; i < o.watches_len && a->start >= 0 && !a->up; i++)
+        if (o.watches[i].by_spawn && o.watches[i].target == at)
+            o.watches[i].fate = W_WITHDRAWN; /* to its starter it never was */
     if (a->name >= 0) {
         OPS_CHECK(o.holder[a->name] == at, "a name is held by two");
         o.holder[a->name] = -1;
@@ -874,7 +878,7 @@ static inline void op_spawn(dn_self *self, m_actor *me) {
         break;
     case DN_PENDING:
         OPS_CHECK(config.plan == INIT_PENDING && a->live, "pending is what was not to be");
-        OPS_CHECK(dn_ref_is_nobody(ref), "an address before its time");
+        OPS_CHECK(dn_ref_equal(ref, a->ref), "pending is another one");
         o.starts[start].pending = true;
         a->start = start;
         break;
@@ -895,7 +899,7 @@ static inline void op_spawn(dn_self *self, m_actor *me) {
         a->live = false;
         return;
     }
-    if (monitored && rc == DN_OK) /* what is pending is not watched */
+    if (monitored)
         o.watches[watch] = (m_watch){.watcher = number_of_me(me), .target = at, .by_spawn = true};
 }
 
@@ -932,6 +936,7 @@ static inline void op_init_done(dn_self *self, m_actor *me) {
     if (!me->pending) return;
     me->pending = false;
     dn_init_done(self, o.quiet || !one_in(4) ? DN_OK : DN_EIO);
+    me->up = true;
 }
 
 static inline void op_watch_clock(dn_self *self, m_actor *me) {

@@ -178,10 +178,12 @@ static void all_stop_then_let_go(dn_self *self, int inits) {
     else atomic_store(&let_go, true);
 }
 
-/* b starts behind the holder; lets_go has a supervisor of its own, which restarts it meanwhile. */
-static int run_behind_a_holder(int64_t start_ms) {
-    const dn_child_spec      inner_children[] = {CHILD("lets_go")};
-    const dn_supervisor_spec inner = SUPERVISOR(DN_ONE_FOR_ONE, inner_children);
+/* b starts behind the holder; lets_go has a supervisor of its own, which restarts it meanwhile. With a
+ * stranger there is one of b's name already. */
+static int run_behind(int64_t start_ms, bool stranger) {
+    const dn_child_spec      inner_children[] = {CHILD("lets_go"), CHILD("b")};
+    const dn_supervisor_spec inner = {.intensity = 100,
+                                      .children = {inner_children, stranger ? 2 : 1}};
     const dn_child_spec      children[] = {
              dn_supervisor_child("inner", &inner),
              {.name = "holder", .cls = &holder_class, .loop = "run"},
@@ -191,6 +193,10 @@ static int run_behind_a_holder(int64_t start_ms) {
 
     if (!part_of("lets_go")->on_up) part_of("lets_go")->on_up = let_go_when_up_again;
     return run(&spec);
+}
+
+static int run_behind_a_holder(int64_t start_ms) {
+    return run_behind(start_ms, /* stranger= */ false);
 }
 
 TEST(a_start_past_its_deadline_comes_to_nothing_when_it_comes_at_last) {
@@ -208,6 +214,34 @@ TEST(a_stop_while_a_child_starts_on_a_loop_that_is_held_up_stops_it_when_it_come
     part_of("lets_go")->on_up = all_stop_then_let_go;
     CHECK_INT(run_behind_a_holder(/* start_ms= */ 0), DN_OK);
     CHECK_STR(said(), "+lets_go !lets_go +lets_go !lets_go +lets_go +b -b -lets_go");
+}
+
+TEST(a_stranger_of_the_name_of_a_child_that_is_late_is_not_killed_for_it) {
+    CHECK_INT(run_behind(/* start_ms= */ 20, /* stranger= */ true), DN_ETIME);
+    CHECK_STR(said(), "+lets_go +b !lets_go +lets_go -b -lets_go");
+}
+
+TEST(a_stranger_of_the_name_of_a_child_that_is_not_there_yet_is_not_stopped_for_it) {
+    part_of("lets_go")->on_up = all_stop_then_let_go;
+    CHECK_INT(run_behind(/* start_ms= */ 0, /* stranger= */ true), DN_OK);
+    CHECK_STR(said(), "+lets_go +b !lets_go +lets_go !lets_go +lets_go -b -lets_go");
+}
+
+static void end_at_once(dn_self *self, int inits) {
+    (void)inits;
+    CHECK_INT(dn_send(self, dn_self_ref(self), PART_END, NULL, 0), DN_OK);
+}
+
+/* c waits until b, which ends at once, has ended for sure: both are on one loop. */
+TEST(a_transient_child_on_another_loop_that_ends_before_its_start_is_told_is_not_restarted) {
+    const dn_child_spec      children[] = {CHILD("b", .loop = "run", .restart = DN_TRANSIENT),
+                                           CHILD("c", .loop = "run")};
+    const dn_supervisor_spec spec = SUPERVISOR(DN_ONE_FOR_ONE, children);
+
+    part_of("b")->on_up = end_at_once;
+    part_of("c")->on_up = all_stop;
+    CHECK_INT(run(&spec), DN_OK);
+    CHECK_STR(said(), "+b -b +c -c");
 }
 
 /* ---- A kill ---- */

@@ -22,11 +22,14 @@ static const dn_handler rows[] = {{GO, on_go}};
 static const dn_class   cls = {
       .name = "arena", .handlers = DN_SLICE(rows), .heap_max = (size_t)64 << 20};
 
+static const dn_class *alive_class = &cls;
+static dn_self        *this_self;
+
 static int keep_alive(dn_self *self, void *state, const dn_msg *msg) {
     dn_ref who;
 
     (void)state, (void)msg;
-    return dn_spawn(self, &(dn_spawn_spec){.cls = &cls, .name = "a"}, &who);
+    return dn_spawn(self, &(dn_spawn_spec){.cls = alive_class, .name = "a"}, &who);
 }
 static const dn_handler root_rows[] = {{GO, keep_alive}};
 static const dn_class   root = {.name = "root", .handlers = DN_SLICE(root_rows)};
@@ -118,4 +121,60 @@ TEST(a_heap_there_is_no_memory_for_fails_its_actor) {
     post("root");
     post("a");
     dn_sim_free(sim);
+}
+
+/* ---- More than there can be ---- */
+
+static const size_t too_much[] = {
+    SIZE_MAX,      SIZE_MAX - 1,    SIZE_MAX - 14, SIZE_MAX - 15, SIZE_MAX - 16,
+    SIZE_MAX - 31, SIZE_MAX - 4096, SIZE_MAX / 2,  UINT32_MAX,    (size_t)UINT32_MAX - 15,
+};
+
+static void ask_for_too_much(void *context) {
+    const size_t *size = context;
+
+    (void)dn_alloc(this_self, *size);
+    CHECK_MSG(false, "an allocation of %zu bytes came back", *size);
+}
+
+/* It lives on here, so that its heap can be looked at. */
+static int ask_in_vain_and_go_on(dn_self *self) {
+    const dn_loop *l = self->loop;
+
+    this_self = self;
+    for (size_t i = 0; i < sizeof too_much / sizeof *too_much; i++) {
+        (void)dn_alloc(self, i % 2 ? 16 : 5000); /* a chunk of the pool, and one of its own */
+        const arena_chunk before = *self->arena, *const newest = self->arena;
+        const size_t large_bytes = l->large_bytes;
+        size_t       size = too_much[i];
+        CHECK(!actor_guarded(self->loop, self, ask_for_too_much, &size));
+        CHECK_INT(l->fail_code, DN_EFAILED);
+        CHECK_STR(l->fail_why, size > self->cls->heap_max - before.total
+                                   ? "the actor's heap has reached its bound"
+                                   : "one allocation from an actor's heap is below 4 GiB");
+        CHECK_PTR(self->arena, newest);
+        CHECK_UINT(newest->total, before.total);
+        CHECK_UINT(newest->used, before.used);
+        CHECK_PTR(newest->next, before.next);
+        CHECK_UINT(l->large_bytes, large_bytes);
+    }
+    memset(dn_alloc(self, 100), 0xff, 100);
+    return DN_OK;
+}
+
+static const dn_class boundless = {
+    .name = "boundless", .handlers = DN_SLICE(rows), .heap_max = SIZE_MAX};
+
+TEST(what_no_heap_can_hold_is_refused_and_the_heap_is_as_it_was) {
+    static const dn_class *const classes[] = {&cls, &boundless};
+
+    act = ask_in_vain_and_go_on;
+    for (int i = 0; i < 2; i++) {
+        alive_class = classes[i];
+        begin();
+        post("root");
+        post("a");
+        CHECK(lives("a"));
+        dn_sim_free(sim);
+    }
 }
