@@ -4,6 +4,9 @@
 # Each library gets a folder of its own in the build tree, with links to just the headers it offers,
 # and a target sees the folders of the libraries it USES. USES is not passed on: whoever wants the
 # headers of a library further down has to say so too.
+#
+# What only diurnal's own libraries see of each other is no public header: it stays in the library's folder,
+# and is included as "store/store.h" by whoever USES store.
 
 # diurnal_system(name module>=version): a library of the system, found by pkg-config.
 function(diurnal_system name)
@@ -24,11 +27,17 @@ function(diurnal_uses target)
     target_link_libraries(${target} PRIVATE ${ARGN})
 endfunction()
 
-# diurnal_library(name DIR folder OFFERS header... USES library...): all of folder/*.c, offering
-# include/diurnal/<header>. The headers in the folder itself are the library's own business.
+# diurnal_library(name DIR folder [SUBDIRS folder...] OFFERS header... SHARES header... USES library...): all
+# of folder/*.c, offering include/diurnal/<header> to everyone and folder/<header> to the libraries
+# above. The other headers in the folder are the library's own business.
 function(diurnal_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 LIB "" "DIR" "OFFERS;USES")
-    file(GLOB sources CONFIGURE_DEPENDS ${LIB_DIR}/*.c)
+    cmake_parse_arguments(PARSE_ARGV 1 LIB "" "DIR" "SUBDIRS;OFFERS;SHARES;USES")
+    set(patterns ${LIB_DIR}/*.c)
+    foreach(subdir IN LISTS LIB_SUBDIRS)
+        list(APPEND patterns ${LIB_DIR}/${subdir}/*.c)
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    list(FILTER sources EXCLUDE REGEX "/main\\.c$") # a program's
     if(NOT sources)
         message(FATAL_ERROR "${name}: no source in ${LIB_DIR}")
     endif()
@@ -43,12 +52,27 @@ function(diurnal_library name)
         file(CREATE_LINK ${CMAKE_SOURCE_DIR}/include/diurnal/${header} ${offers}/diurnal/${header}
              SYMBOLIC)
     endforeach()
+    set(visible ${LIB_OFFERS})
+    list(TRANSFORM visible PREPEND diurnal/)
+    foreach(header IN LISTS LIB_SHARES)
+        if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${LIB_DIR}/${header})
+            message(FATAL_ERROR "${name} shares ${header}: there is no ${LIB_DIR}/${header}")
+        endif()
+        file(MAKE_DIRECTORY ${offers}/${name})
+        file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${LIB_DIR}/${header} ${offers}/${name}/${header}
+             SYMBOLIC)
+        list(APPEND visible ${name}/${header})
+    endforeach()
     target_include_directories(${name} PUBLIC ${offers})
+    if(LIB_SUBDIRS)
+        target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/${LIB_DIR})
+    endif()
     diurnal_uses(${name} ${LIB_USES})
 
     # For the test of the layering itself (tests/layering).
     set_target_properties(${name} PROPERTIES DIURNAL_DIR "${LIB_DIR}"
-                          DIURNAL_OFFERS "${LIB_OFFERS}" DIURNAL_USES "${LIB_USES}")
+                          DIURNAL_VISIBLE "${visible}" DIURNAL_USES "${LIB_USES}")
+    set_property(GLOBAL APPEND PROPERTY DIURNAL_VISIBLE ${visible})
     set_property(GLOBAL APPEND PROPERTY DIURNAL_LIBRARIES ${name})
     set_property(GLOBAL APPEND PROPERTY DIURNAL_OFFERED ${LIB_OFFERS})
 endfunction()
