@@ -27,16 +27,17 @@ enum {
 };
 
 typedef struct uv_side {
-    uv_loop_t  uv;
-    uv_async_t async; /* Any thread may send. */
-    uv_poll_t  timer_poll;
-    int        timer_fd;
-    int64_t    armed_ns;    /* INT64_MAX: not */
-    int64_t    patience_ns; /* see look_around */
-    uint32_t   sleeps;
-    uint64_t   random;
-    pthread_t  thread;
-    bool       thread_started;
+    uv_loop_t    uv;
+    uv_async_t   async; /* Any thread may send. */
+    uv_prepare_t before_poll;
+    uv_poll_t    timer_poll;
+    int          timer_fd;
+    int64_t      armed_ns;    /* INT64_MAX: not */
+    int64_t      patience_ns; /* see look_around */
+    uint32_t     sleeps;
+    uint64_t     random;
+    pthread_t    thread;
+    bool         thread_started;
 } uv_side;
 
 typedef struct uv_driver {
@@ -79,6 +80,12 @@ static const driver uv_side_driver = {
 /* ---- Callbacks: they end the poll, and that is all ---- */
 
 static void on_async(uv_async_t *async) { (void)async; }
+
+/* libuv calls its timers, and what was put off, before it waits: if one of those has posted to an actor here, there
+ * is nothing to wait for. */
+static void on_prepare(uv_prepare_t *before_poll) {
+    if (loop_has_ready(before_poll->data)) uv_stop(before_poll->loop);
+}
 
 static void on_timer(uv_poll_t *poll, int status, int events) {
     (void)poll, (void)status, (void)events;
@@ -259,6 +266,7 @@ static void close_leftover(uv_handle_t *handle, void *context) {
 
 static void close_own(uv_side *s) {
     uv_close((uv_handle_t *)&s->async, NULL);
+    uv_close((uv_handle_t *)&s->before_poll, NULL);
     uv_close((uv_handle_t *)&s->timer_poll, NULL);
 }
 
@@ -324,6 +332,9 @@ static int side_init(dn_loop *l) {
         return DN_EIO;
     }
     int rc = uv_async_init(&s->uv, &s->async, on_async);
+    if (rc == 0) rc = uv_prepare_init(&s->uv, &s->before_poll);
+    s->before_poll.data = l;
+    if (rc == 0) rc = uv_prepare_start(&s->before_poll, on_prepare);
     if (rc == 0) rc = uv_poll_init(&s->uv, &s->timer_poll, s->timer_fd);
     if (rc == 0) rc = uv_poll_start(&s->timer_poll, UV_READABLE, on_timer);
     assert(rc == 0 && "libuv refuses handles on a new loop");

@@ -451,6 +451,33 @@ static int cast_ticker(dn_self *self) {
     return DN_OK;
 }
 
+/* ---- A libuv timer that is due when its loop goes to sleep ---- */
+
+static void on_overdue(uv_timer_t *uv) {
+    (void)uv;
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, "root"), GO, NULL, 0), DN_OK);
+}
+static void overdue_release(void *uv) { uv_close(uv, (uv_close_cb)(void (*)(void))free); }
+static int  begin_overdue(dn_self *self) {
+     uv_timer_t *uv = calloc(1, sizeof *uv);
+
+     CHECK_INT(uv_timer_init(dn_uv_loop(self), uv), 0);
+     dn_own(self, uv, overdue_release);
+     CHECK_INT(uv_timer_start(uv, on_overdue, /* timeout= */ 1, 0), 0);
+     (void)alarm(20); /* nothing else would wake it, and a timer of the actor's own would */
+     for (const int64_t until_ns = real_ns() + 3000000; real_ns() < until_ns;) continue;
+    return DN_OK;
+}
+static int go_comes_first(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state;
+    CHECK_UINT(dn_msg_kind(msg), GO);
+    return DN_STOP;
+}
+
+TEST(what_a_libuv_timer_posts_just_before_its_loop_would_sleep_keeps_it_awake) {
+    CHECK_INT(play(&(role){NULL, begin_overdue, go_comes_first}), DN_OK);
+}
+
 TEST(a_libuv_callback_reaches_its_actor_by_post) {
     CHECK_INT(play(&(role){NULL, cast_ticker, stop_on_go}), DN_OK);
     CHECK_INT(atomic_load(&tickers_closed), 1);
