@@ -1,0 +1,48 @@
+/* hash.c - SipHash with one round a word and three at the end. */
+#include "hash.h"
+
+#include <string.h>
+
+typedef struct lanes {
+    uint64_t a, b, c, d;
+} lanes;
+
+static uint64_t turn(uint64_t x, int by) { return x << by | x >> (64 - by); }
+
+static void mix(lanes *v) {
+    v->a += v->b;
+    v->b = turn(v->b, 13) ^ v->a;
+    v->a = turn(v->a, 32);
+    v->c += v->d;
+    v->d = turn(v->d, 16) ^ v->c;
+    v->a += v->d;
+    v->d = turn(v->d, 21) ^ v->a;
+    v->c += v->b;
+    v->b = turn(v->b, 17) ^ v->c;
+    v->c = turn(v->c, 32);
+}
+
+static void take(lanes *v, uint64_t word) {
+    v->d ^= word;
+    mix(v);
+    v->a ^= word;
+}
+
+uint64_t dn_hash(dn_hash_key key, const void *bytes, size_t len) {
+    lanes v = {key.k0 ^ UINT64_C(0x736f6d6570736575), key.k1 ^ UINT64_C(0x646f72616e646f6d),
+               key.k0 ^ UINT64_C(0x6c7967656e657261), key.k1 ^ UINT64_C(0x7465646279746573)};
+    const unsigned char *at = bytes;
+    uint64_t             word;
+    size_t               left = len;
+
+    for (; left >= 8; left -= 8, at += 8) {
+        memcpy(&word, at, 8);
+        take(&v, word);
+    }
+    word = 0;
+    memcpy(&word, at, left);
+    take(&v, word | (uint64_t)len << 56);
+    v.c ^= 0xff;
+    for (int i = 0; i < 3; i++) mix(&v);
+    return v.a ^ v.b ^ v.c ^ v.d;
+}

@@ -1,0 +1,70 @@
+/* id.c - what an id may be.
+ * An id is written into files, tables, logs, URLs and terminals, and typed by people. What cannot be seen
+ * there is refused: control characters (an escape sequence in an id would run in the terminal of whoever
+ * lists it) and white space at the ends, of whatever script, which nobody finds in a CSV file. */
+#include "daily.h"
+
+#include <assert.h>
+
+static bool is_control(uint32_t c);
+static bool is_space(uint32_t c);
+
+const char *dn_id_fault(const char *id, size_t len) {
+    bool space = false;
+
+    if (len == 0) return "is empty";
+    if (len > DN_ID_MAX) return "is longer than 128 bytes";
+    for (size_t at = 0; at < len;) {
+        uint32_t     c;
+        const size_t c_len = dn_utf8_read(id + at, len - at, &c);
+
+        if (c_len == 0) return "is not UTF-8";
+        if (is_control(c)) return "has a control character in it";
+        space = is_space(c);
+        if (space && at == 0) return "begins with a space";
+        at += c_len;
+    }
+    return space ? "ends with a space" : NULL;
+}
+
+/* The table 3-7 of the Unicode standard: a first byte says how many follow, and for four of them the second
+ * byte has a narrower range, which rules out overlong forms, surrogates and what lies above U+10FFFF. */
+size_t dn_utf8_read(const char *text, size_t len, uint32_t *out_char) {
+    const uint8_t first = len > 0 ? (uint8_t)text[0] : 0x80;
+    uint8_t       min = 0x80, max = 0xbf;
+    size_t        more;
+    uint32_t      c;
+
+    if (first < 0x80) {
+        *out_char = first;
+        return 1;
+    }
+    if (first < 0xc2 || first > 0xf4) return 0;
+    more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    if (len <= more) return 0;
+    if (first == 0xe0) min = 0xa0;
+    if (first == 0xed) max = 0x9f;
+    if (first == 0xf0) min = 0x90;
+    if (first == 0xf4) max = 0x8f;
+    c = first & (0x3fu >> more);
+    for (size_t i = 1; i <= more; i++) {
+        const uint8_t byte = (uint8_t)text[i];
+
+        if (byte < min || byte > max) return 0;
+        c = c << 6 | (byte & 0x3f);
+        min = 0x80, max = 0xbf;
+    }
+    assert(c >= 0x80);
+    assert(c <= 0x10ffff);
+    *out_char = c;
+    return more + 1;
+}
+
+/* General category Cc: C0, DEL and C1. */
+static bool is_control(uint32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
+
+/* The property White_Space, without the control characters that have it. */
+static bool is_space(uint32_t c) {
+    return c == 0x20 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 ||
+           c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}

@@ -1,0 +1,24 @@
+/* room.h - memory for tables and arrays that may become large. Growing never copies much and zeroes nothing:
+ * from a size on it is pages of the kernel's, that come zeroed as they are touched, and are moved by their
+ * addresses. (malloc's own blocks are so only while they are larger than those that were freed before.) */
+#ifndef DIURNAL_DOMAIN_ROOM_H
+#define DIURNAL_DOMAIN_ROOM_H
+
+#include "diurnal/base.h"
+
+enum {
+    DN_ROOM_PAGES = 131072, /* bytes from which it is pages */
+    DN_ROOM_BLOCK = 262144  /* what dn_room_drain is worth its price for */
+};
+
+/* Zeroed. NULL: no memory. */
+void *dn_room_new(size_t bytes);
+/* From NULL and 0 on; what is added is not zeroed. NULL: no memory, and it is as it was. */
+void *dn_room_grow(void *room, size_t from, size_t to);
+void  dn_room_free(void *room, size_t bytes); /* accepts NULL */
+
+/* Gives back the memory under a part of a room that holds nothing but zeros, and goes on holding them: so that to
+ * free the room costs nothing. `at`: bytes from its beginning, a multiple of DN_ROOM_BLOCK. */
+void dn_room_drain(void *room, size_t bytes, size_t at);
+
+#endif
