@@ -1,0 +1,45 @@
+/* backend.h - what stands behind the door: one table of functions for each place a store can be kept.
+ * store.c looks at what comes in and calls through the table; what a write makes of a user is in user.h, once,
+ * so that no two backends can differ in it. */
+#ifndef DIURNAL_STORE_BACKEND_H
+#define DIURNAL_STORE_BACKEND_H
+
+#include "store/store.h"
+
+typedef struct store_ops {
+    void (*free)(dn_store *store);
+    int (*write)(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);
+    int (*load)(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len);
+    int (*user)(dn_store *store, const char *id, size_t id_len, dn_user *out_user);
+    int (*list)(dn_store *store, const dn_user_filter *filter, dn_user *users, size_t max,
+                size_t *out_len, bool *out_more, dn_user *out_last);
+    int (*days_of)(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows, size_t max,
+                   size_t *out_len);
+    int (*day)(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows, size_t max,
+               size_t *out_len);
+    int (*totals)(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, size_t max,
+                  size_t *out_len);
+    int (*count)(dn_store *store, uint64_t *out_users);
+    int (*hooks)(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
+                 int64_t *out_next_ms);
+    int (*check)(dn_store *store, char *why);
+    int (*backup)(dn_store *store, const char *path, dn_backup **out_backup, char *why);
+    int (*idle)(dn_store *store);
+} store_ops;
+
+/* The first member of every backend's state. */
+struct dn_store {
+    const store_ops *ops;
+};
+
+int memory_open(const dn_store_config *config, dn_store **out_store, char *why);
+int db_open(const dn_store_config *config, dn_store **out_store, char *why);
+
+/* FORGET takes at most so many rows: at 3 us a row the store is back at its messages in 15 ms. */
+enum { STORE_FORGET_MAX = 5000 };
+
+/* One line into why[DN_STORE_WHY]; returns code, so that a refusal is one statement. */
+int store_refuse(int code, char *why, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,129 @@
+/* check.c - is the store sound? SQLite answers for its pages and indexes, and here it is asked what must hold
+ * between the rows: what one transaction wrote agrees. */
+#include "db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to this size all of a file that was not closed is looked at before it is used; of a larger one what a start
+ * depends on, for nothing durable may delay a restart: the ledger of ten million users takes minutes. */
+#define CHECK_ALL_BYTES ((int64_t)1 << 30)
+
+/* A query that gives rows if something is wrong, and what that is. */
+typedef struct check_rule {
+    const char *sql, *sentence;
+} check_rule;
+
+static const check_rule rules[] = {
+    {"SELECT value FROM counters WHERE name = 'users' AND value <> (SELECT count(*) FROM users)",
+     "the number of users is not what is counted"},
+    {"SELECT value FROM counters WHERE name = 'next_user'"
+     " AND value <= (SELECT coalesce(max(n), 0) FROM users)",
+     "a registration has a number that is still to be given"},
+    {"SELECT value FROM counters WHERE name = 'next_hook'"
+     " AND value <= (SELECT coalesce(max(n), 0) FROM hooks)",
+     "a hook has a number that is still to be given"},
+    {"SELECT n FROM users WHERE due NOT BETWEEN 0 AND 1439 OR status NOT IN (0, 1, 2)"
+     " OR (last_day IS NULL) <> (status = 0) OR coalesce(recorded < last_day, last_day IS NOT NULL)"
+     " OR length(CAST(id AS BLOB)) NOT BETWEEN 1 AND 128 OR context_epoch < 0",
+     "a user's row is none that can be written"},
+    {"SELECT u.n FROM users u JOIN ledger l ON l.day = u.last_day AND l.n = u.n"
+     " WHERE l.status <> u.status",
+     "a user's status is not that of its ledger row"},
+    {"SELECT l.n FROM ledger l LEFT JOIN users u ON u.n = l.n"
+     " WHERE u.n IS NULL OR l.day > u.recorded OR l.status NOT IN (1, 2, 3) OR l.cls NOT BETWEEN 0 "
+     "AND 4",
+     "a ledger row belongs to no user, or its user does not know of it"},
+    {"SELECT h.n FROM hooks h LEFT JOIN users u ON u.n = h.user"
+     " WHERE u.n IS NULL OR u.last_day IS NULL OR h.day > u.last_day"
+     " OR h.context_epoch > u.context_epoch OR h.context_epoch < 1",
+     "a hook has no cutoff"},
+    {"SELECT day FROM day_totals WHERE success < 0 OR cutoff < 0 OR missed < 0",
+     "a day's totals are below zero"},
+};
+
+/* The first thing a query says, cut to fit; "" if it gives no row. */
+static int check_ask(db *d, const char *sql, char *said, size_t room) {
+    sqlite3_stmt *s = NULL;
+    int           rc = sqlite3_prepare_v2(d->sql, sql, -1, &s, NULL);
+
+    *said = '\0';
+    if (rc == SQLITE_OK) rc = sqlite3_step(s);
+    if (rc == SQLITE_ROW) {
+        const unsigned char *text = sqlite3_column_text(s, 0);
+        snprintf(said, room, "%s", text ? (const char *)text : "?");
+        for (char *at = said; *at; at++)
+            if (*at == '\n') *at = ' ';
+    }
+    sqlite3_finalize(s);
+    if (rc == SQLITE_ROW || rc == SQLITE_DONE) return DN_OK;
+    if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB) {
+        snprintf(said, room, "%s", sqlite3_errstr(rc));
+        return DN_EINVAL;
+    }
+    return db_failed(d, rc);
+}
+
+/* A page that could not be read is one of the findings to SQLite, with no other sign of it than its words. It
+ * is no damage of the file: the disk has failed. */
+static bool says_unreadable(const char *said) {
+    const char *code = strstr(said, "error code=");
+
+    if (code) return (strtol(code + strlen("error code="), NULL, 10) & 0xff) == SQLITE_IOERR;
+    return strstr(said, "failed to get page") != NULL;
+}
+
+static int check_pages(db *d, const char *pragma, char *why) {
+    char said[DN_STORE_WHY / 2];
+    int  code = check_ask(d, pragma, said, sizeof said);
+
+    if (code == DN_OK && says_unreadable(said))
+        return store_refuse(db_failed(d, SQLITE_IOERR_READ), why, "%s cannot be read: %s", d->path,
+                            said);
+    if (code == DN_OK && strcmp(said, "ok") != 0) code = DN_EINVAL;
+    if (code == DN_OK) return DN_OK;
+    if (code != DN_EINVAL)
+        return store_refuse(code, why, "%s: %s", d->path, sqlite3_errmsg(d->sql));
+    return store_refuse(code, why, "%s is damaged (%s): restore a backup; it is left as it is",
+                        d->path, said);
+}
+
+static int check_rows(db *d, char *why) {
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        char      said[DN_STORE_WHY / 4];
+        const int code = check_ask(d, rules[i].sql, said, sizeof said);
+        if (code < 0)
+            return store_refuse(code, why, "%s: %s", d->path,
+                                code == DN_EINVAL ? said : sqlite3_errmsg(d->sql));
+        if (*said)
+            return store_refuse(DN_EINVAL, why, "%s: %s (%s): restore a backup", d->path,
+                                rules[i].sentence, said);
+    }
+    return DN_OK;
+}
+
+int db_check_after_crash(db *d, int64_t size, char *why) {
+    static const char *const parts[] = {
+        "PRAGMA quick_check('users')",
+        "PRAGMA quick_check('hooks')",
+        "PRAGMA quick_check('counters')",
+        "PRAGMA quick_check('day_totals')",
+    };
+
+    if (size <= CHECK_ALL_BYTES) return check_pages(d, "PRAGMA quick_check(1)", why);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const int code = check_pages(d, parts[i], why);
+        if (code < 0) return code;
+    }
+    return DN_OK;
+}
+
+int db_check(dn_store *store, char *why) {
+    db *d = db_of(store);
+    int code;
+
+    if (d->dead) return store_refuse(DN_EIO, why, "%s: the disk has failed before", d->path);
+    code = check_pages(d, "PRAGMA integrity_check(1)", why);
+    return code == DN_OK ? check_rows(d, why) : code;
+}

@@ -1,0 +1,165 @@
+/* db.h - a store in an SQLite file, from inside.
+ * One connection for everything, locked out for everybody else, WAL, synchronous=FULL. All functions belong to
+ * the store's actor. They return DN codes: SQLite's are translated by db_failed at the line they enter. */
+#ifndef DIURNAL_STORE_SQLITE_DB_H
+#define DIURNAL_STORE_SQLITE_DB_H
+
+#include "backend.h"
+#include "statements.h"
+#include "totals.h"
+
+#include <assert.h>
+#include <sqlite3.h>
+
+enum {
+    DB_APPLICATION_ID = 0x64697572, /* "diur" */
+    DB_PATH_MAX = 4096,
+    DB_WAL_PAGES = 16384, /* 64 MiB of log, then it is copied into the file */
+};
+
+/* Numbers that are given once, and how many users there are. */
+typedef struct db_counters {
+    uint64_t next_user, next_hook, users;
+} db_counters;
+
+typedef struct db {
+    dn_store      base;
+    sqlite3      *sql;
+    int           lock_fd;
+    bool          read_only;
+    bool          dead;   /* the disk failed: nothing may be believed any more */
+    bool          ledger; /* rows are written */
+    db_counters   counters;
+    totals        batch_totals;  /* of the days the batch at hand counts in */
+    int           wal_pages;     /* in the log since it was begun anew */
+    int           checkpoint_at; /* at so many it is copied into the file */
+    unsigned      backups;       /* begun and not freed */
+    sqlite3_stmt *stmt[STMT_COUNT];
+    char          path[DB_PATH_MAX];
+    char          vfs[64]; /* "": SQLite's default */
+} db;
+
+/* ---- error.c ---- */
+
+/* What was written to when it failed: statements write to the log, checkpoints and backups to the file. */
+typedef enum db_file {
+    DB_LOG = SQLITE_FCNTL_JOURNAL_POINTER,
+    DB_MAIN = SQLITE_FCNTL_FILE_POINTER,
+} db_file;
+
+/* The DN code for an SQLite code that is not one of success. DN_EIO: the store is dead from here on. */
+int db_failed(db *d, int rc); /* of a statement */
+int db_failed_at(db *d, int rc, db_file file);
+/* Is it for want of room? Also where a failure must not end the store. */
+bool db_is_full(sqlite3 *sql, int rc, db_file file);
+bool db_is_nomem(int rc);
+
+/* ---- lock.c ---- */
+
+/* Takes the data directory for this process, until the descriptor is closed. *out_fd is -1 if there is nothing
+ * to lock (read_only only). DN_EEXIST: another process has it. */
+int dir_lock_take(const char *dir, bool read_only, int *out_fd, char *why);
+
+/* ---- look.c ---- */
+
+/* What is on the disk, seen without SQLite opening it: so that what is not ours is not even touched. */
+typedef struct db_look {
+    bool    is_there; /* there is a file, and something in it */
+    bool    unclean;  /* its log holds something: whoever had it open did not close it */
+    int64_t size;
+} db_look;
+int look_at(const char *vfs, const char *path, db_look *out_look, char *why);
+
+/* ---- migrate.c ---- */
+
+/* Brings a file of that version to the newest, or (read_only) sees that it has it. */
+int db_migrate(db *d, int version, char *why);
+
+/* ---- write.c, hooks.c, read.c, check.c, backup.c ---- */
+
+int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);
+int db_idle(dn_store *store);
+
+int db_hook_add(db *d, const dn_user *user, const dn_write *w);
+int db_hook_done(db *d, const dn_write *w, dn_write_result *result);
+int db_hook_later(db *d, const dn_write *w, dn_write_result *result);
+int db_hooks_remove(db *d, uint64_t n);
+int db_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
+             int64_t *out_next_ms);
+
+/* One user, *out_found or not. */
+int db_user_by_n(db *d, uint64_t n, dn_user *user, bool *out_found);
+int db_user_by_id(db *d, const char *id, size_t id_len, dn_user *user, bool *out_found);
+/* The row a statement that selects DB_USER_COLUMNS stands on. */
+int db_user_of_row(db *d, sqlite3_stmt *s, dn_user *user);
+/* The row a TOTALS statement stands on. */
+dn_day_totals db_totals_of_row(sqlite3_stmt *s);
+/* A user's newest ledger row before a day. */
+int db_ledger_before(db *d, uint64_t n, dn_day before, dn_ledger_row *row, bool *out_found);
+
+int db_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len);
+int db_user(dn_store *store, const char *id, size_t id_len, dn_user *out_user);
+int db_list(dn_store *store, const dn_user_filter *filter, dn_user *users, size_t max,
+            size_t *out_len, bool *out_more, dn_user *out_last);
+int db_days_of(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows, size_t max,
+               size_t *out_len);
+int db_day(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows, size_t max,
+           size_t *out_len);
+int db_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, size_t max,
+              size_t *out_len);
+int db_count(dn_store *store, uint64_t *out_users);
+
+int db_check(dn_store *store, char *why);
+/* The quick part of it, on a file that was not closed. */
+int db_check_after_crash(db *d, int64_t size, char *why);
+
+int db_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why);
+
+/* ---- Statements ---- */
+
+static inline db *db_of(dn_store *store) { return (db *)(void *)store; }
+
+/* Binding cannot fail: the number is in range, the statement at rest, and text is not copied. */
+static inline void db_bind(sqlite3_stmt *s, int at, int64_t value) {
+    const int rc = sqlite3_bind_int64(s, at, value);
+
+    assert(rc == SQLITE_OK);
+}
+
+static inline void db_bind_id(sqlite3_stmt *s, int at, const char *id, size_t len) {
+    const int rc = sqlite3_bind_text(s, at, id, (int)len, SQLITE_STATIC);
+
+    assert(rc == SQLITE_OK);
+}
+
+static inline void db_bind_null(sqlite3_stmt *s, int at) {
+    const int rc = sqlite3_bind_null(s, at);
+
+    assert(rc == SQLITE_OK);
+}
+
+static inline void db_bind_day(sqlite3_stmt *s, int at, dn_day day) {
+    if (day == DN_DAY_NONE) db_bind_null(s, at);
+    else db_bind(s, at, day);
+}
+
+/* Runs a statement that gives no rows, and lays it to rest. */
+static inline int db_run(db *d, db_stmt which) {
+    sqlite3_stmt *s = d->stmt[which];
+    const int     rc = sqlite3_step(s);
+
+    sqlite3_reset(s);
+    return rc == SQLITE_DONE ? DN_OK : db_failed(d, rc);
+}
+
+/* The next row: *out_row says if there is one. Lays the statement to rest when there is none. */
+static inline int db_row(db *d, sqlite3_stmt *s, bool *out_row) {
+    const int rc = sqlite3_step(s);
+
+    *out_row = rc == SQLITE_ROW;
+    if (rc == SQLITE_ROW) return DN_OK;
+    sqlite3_reset(s);
+    return rc == SQLITE_DONE ? DN_OK : db_failed(d, rc);
+}
+
+#endif

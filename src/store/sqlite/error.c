@@ -1,0 +1,42 @@
+/* error.c - what SQLite's codes mean to the store.
+ * A full disk and want of memory pass; anything else is final: after a failed write or fsync nobody knows what is
+ * on the disk, and SQLite itself would happily go on. */
+#include "db.h"
+
+#include <errno.h>
+
+/* The system's word on the last write to a file that failed. Asked from the file: for a commit, SQLite 3.40 does not
+ * keep it in the connection. */
+static int write_errno(sqlite3 *sql, int which) {
+    sqlite3_file *file = NULL;
+    int           system = 0;
+
+    if (sqlite3_file_control(sql, "main", which, &file) != SQLITE_OK || !file || !file->pMethods)
+        return 0;
+    if (file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &system) != SQLITE_OK) return 0;
+    return system;
+}
+
+bool db_is_full(sqlite3 *sql, int rc, db_file file) {
+    int system = 0;
+
+    /* SQLite knows ENOSPC by itself, but a quota is an I/O error to it. Nothing but a failed write
+     * qualifies: of a failed fsync it is not known what it has left undone. */
+    if ((rc & 0xff) == SQLITE_FULL) return true;
+    if ((rc & 0xff) == SQLITE_CANTOPEN) system = sqlite3_system_errno(sql);
+    else if (rc == SQLITE_IOERR_WRITE) system = write_errno(sql, (int)file);
+    return system == ENOSPC || system == EDQUOT;
+}
+
+bool db_is_nomem(int rc) { return (rc & 0xff) == SQLITE_NOMEM || rc == SQLITE_IOERR_NOMEM; }
+
+int db_failed_at(db *d, int rc, db_file file) {
+    assert(rc != SQLITE_OK && rc != SQLITE_ROW && rc != SQLITE_DONE);
+    assert(rc != SQLITE_MISUSE);
+    if (db_is_nomem(rc)) return DN_ENOMEM;
+    if (db_is_full(d->sql, rc, file)) return DN_EFULL;
+    d->dead = true;
+    return DN_EIO;
+}
+
+int db_failed(db *d, int rc) { return db_failed_at(d, rc, DB_LOG); }

@@ -1,0 +1,117 @@
+/* look.c - what is on the disk, before SQLite opens it.
+ * SQLite would roll back, recover or make a log as soon as it reads; what is not ours, or was written by a newer
+ * diurnal, must not be touched at all. So the first 100 bytes are read by hand:
+ *
+ *     0   16  "SQLite format 3" and its end
+ *     40   4  schema cookie: 0 in a file in which no table was ever made
+ *     60   4  user_version: the number of the last migration
+ *     68   4  application_id
+ *
+ * Numbers are big-endian. What stands in the log may be newer than this: db_identify asks again. */
+#include "db.h"
+#include "migrations.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER = 100, AT_COOKIE = 40, AT_VERSION = 60, AT_APPLICATION = 68, WAL_HEADER = 32 };
+
+static uint32_t number_at(const unsigned char *header, int at) {
+    return (uint32_t)header[at] << 24 | (uint32_t)header[at + 1] << 16 |
+           (uint32_t)header[at + 2] << 8 | (uint32_t)header[at + 3];
+}
+
+static int cannot(sqlite3_vfs *vfs, int rc, const char *what, const char *path, char *why) {
+    if (db_is_nomem(rc)) return store_refuse(DN_ENOMEM, why, "%s: out of memory", path);
+    return store_refuse(DN_EIO, why, "%s cannot be %s: %s", path, what,
+                        strerror(vfs->xGetLastError ? vfs->xGetLastError(vfs, 0, NULL) : errno));
+}
+
+/* The size of a file, 0 if there is none, and its header if it is long enough. All are opened as the main file is:
+ * for a log, SQLite would want that one to be there. */
+static int look_into(sqlite3_vfs *vfs, const char *path, unsigned char *header, int64_t *out_size,
+                     char *why) {
+    sqlite3_int64 size = 0;
+    sqlite3_file *file;
+    int           there = 0, rc;
+
+    rc = vfs->xAccess(vfs, path, SQLITE_ACCESS_EXISTS, &there);
+    if (rc != SQLITE_OK) return cannot(vfs, rc, "looked at", path, why);
+    *out_size = 0;
+    if (!there) return DN_OK;
+
+    file = calloc(1, (size_t)vfs->szOsFile);
+    if (!file) return store_refuse(DN_ENOMEM, why, "%s: out of memory", path);
+    rc = vfs->xOpen(vfs, path, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, NULL);
+    if (rc == SQLITE_OK) rc = file->pMethods->xFileSize(file, &size);
+    if (rc == SQLITE_OK && header && size >= HEADER)
+        rc = file->pMethods->xRead(file, header, HEADER, 0);
+    if (file->pMethods) file->pMethods->xClose(file);
+    free(file);
+    if (rc != SQLITE_OK) return cannot(vfs, rc, "read", path, why);
+    /* SQLite says of a file of one byte that it is empty; but then it would not be "there". */
+    *out_size = size > 0 ? size : 1;
+    return DN_OK;
+}
+
+/* A file of some content, whose header says what it is. */
+static int look_at_header(const unsigned char *header, int64_t size, bool has_journal,
+                          const char *path, char *why) {
+    if (size < HEADER || memcmp(header, "SQLite format 3", 16) != 0) {
+        /* Power may have failed while the file was being made: SQLite will undo that by its journal. */
+        if (has_journal) return DN_OK;
+        return store_refuse(DN_EINVAL, why,
+                            "%s is no database, or its beginning is damaged: move it away, or "
+                            "restore a backup; it is left as it is",
+                            path);
+    }
+    const uint32_t application = number_at(header, AT_APPLICATION);
+    const uint32_t version = number_at(header, AT_VERSION);
+    if (application == 0 && version == 0 && number_at(header, AT_COOKIE) == 0) return DN_OK;
+    if (application != DB_APPLICATION_ID)
+        return store_refuse(DN_EINVAL, why,
+                            "%s belongs to another program: name another --data; it is left as "
+                            "it is",
+                            path);
+    if (version > (uint32_t)migrations_len)
+        return store_refuse(DN_EINVAL, why,
+                            "%s was written by a newer diurnal (version %u, this one knows %d): "
+                            "use that one; it is left as it is",
+                            path, version, migrations_len);
+    return DN_OK;
+}
+
+int look_at(const char *vfs_name, const char *path, db_look *out_look, char *why) {
+    char          journal_path[DB_PATH_MAX], wal_path[DB_PATH_MAX];
+    unsigned char header[HEADER] = {0};
+    int64_t       wal = 0, journal = 0, size = 0;
+    sqlite3_vfs  *vfs = sqlite3_vfs_find(vfs_name);
+    const char   *name;
+    int           code;
+
+    if (!vfs) return store_refuse(DN_EINVAL, why, "SQLite has no VFS %s", vfs_name);
+    sqlite3_snprintf(DB_PATH_MAX, journal_path, "%s-journal", path);
+    sqlite3_snprintf(DB_PATH_MAX, wal_path, "%s-wal", path);
+    name = sqlite3_create_filename(path, journal_path, wal_path, 0, NULL);
+    if (!name) return store_refuse(DN_ENOMEM, why, "%s: out of memory", path);
+
+    code = look_into(vfs, name, header, &size, why);
+    if (code == DN_OK) code = look_into(vfs, sqlite3_filename_wal(name), NULL, &wal, why);
+    if (code == DN_OK) code = look_into(vfs, sqlite3_filename_journal(name), NULL, &journal, why);
+    sqlite3_free_filename((char *)(uintptr_t)name);
+    if (code < 0) return code;
+
+    if (size == 0 && wal >= WAL_HEADER)
+        return store_refuse(DN_EINVAL, why,
+                            "%s is gone, but its log %s-wal is there: restore the file that "
+                            "belongs to it, or a backup",
+                            path, path);
+    if (size > 0) {
+        code = look_at_header(header, size, journal > 0, path, why);
+        if (code < 0) return code;
+    }
+    *out_look =
+        (db_look){.is_there = size > 0, .unclean = wal >= WAL_HEADER || journal > 0, .size = size};
+    return DN_OK;
+}

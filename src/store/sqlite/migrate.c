@@ -1,0 +1,41 @@
+/* migrate.c - brings a file to the newest version: migrations/0001_*.sql and on, each in one transaction.
+ * The number of the last one is the file's user_version, written in the same transaction: after a crash in the
+ * middle the next start begins again where that one began. */
+#include "migrations.h"
+
+#include "db.h"
+
+#include <stdio.h>
+
+static int migrate_one(db *d, int number, char *why) {
+    char mark[128];
+    int  rc;
+
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+             DB_APPLICATION_ID, number);
+    rc = sqlite3_exec(d->sql, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_exec(d->sql, migrations[number - 1], NULL, NULL, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_exec(d->sql, mark, NULL, NULL, NULL);
+    if (rc == SQLITE_OK) return DN_OK;
+
+    const int code = db_failed(d, rc);
+    store_refuse(code, why, "%s cannot be brought to version %d: %s", d->path, number,
+                 sqlite3_errmsg(d->sql));
+    /* If this fails too, the connection is closed without it, which is the same. */
+    (void)sqlite3_exec(d->sql, "ROLLBACK", NULL, NULL, NULL);
+    return code;
+}
+
+int db_migrate(db *d, int version, char *why) {
+    assert(version >= 0 && version <= migrations_len);
+    if (d->read_only && version < migrations_len)
+        return store_refuse(DN_EINVAL, why,
+                            "%s was written by an older diurnal (version %d, this one wants %d): "
+                            "start the daemon once",
+                            d->path, version, migrations_len);
+    while (version < migrations_len) {
+        const int code = migrate_one(d, ++version, why);
+        if (code < 0) return code;
+    }
+    return DN_OK;
+}

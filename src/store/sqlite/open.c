@@ -1,0 +1,326 @@
+/* open.c - opening and closing a store in a file.
+ * The order is what protects the data: the lock, a look without touching, then SQLite; and until the file is
+ * known to be ours and whole, closing it again would not even copy its log into it. */
+#include "db.h"
+#include "migrations.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DIR_MODE = 0700, FILE_MODE = 0600, SUFFIX_ROOM = 32 };
+
+static void db_free(dn_store *store);
+
+static const store_ops db_ops = {
+    .free = db_free,
+    .write = db_write,
+    .load = db_load,
+    .user = db_user,
+    .list = db_list,
+    .days_of = db_days_of,
+    .day = db_day,
+    .totals = db_totals,
+    .count = db_count,
+    .hooks = db_hooks,
+    .check = db_check,
+    .backup = db_backup,
+    .idle = db_idle,
+};
+
+/* EXCLUSIVE before the first access: the log's index then is in our memory and not in a shared file. What
+ * the schema itself could do is not trusted, and a damaged page is noticed when it is read. */
+static const char pragmas[] = "PRAGMA locking_mode = EXCLUSIVE;"
+                              "PRAGMA temp_store = MEMORY;"
+                              "PRAGMA cache_size = -65536;"
+                              "PRAGMA mmap_size = 0;"
+                              "PRAGMA trusted_schema = OFF;"
+                              "PRAGMA cell_size_check = ON;";
+
+/* Of a file that may be written. A new file gets its first page by a rollback journal: EXTRA has the directory
+ * synced when that is deleted, or the journal might come back after a power failure and undo all there is. A
+ * log grown long is cut when it is begun anew. */
+static const char writing_pragmas[] = "PRAGMA synchronous = EXTRA;"
+                                      "PRAGMA journal_mode = WAL;"
+                                      "PRAGMA synchronous = FULL;"
+                                      "PRAGMA wal_autocheckpoint = 0;"
+                                      "PRAGMA journal_size_limit = 67108864;";
+
+/* ---- The directory ---- */
+
+static int dir_failed(const char *what, const char *dir, char *why) {
+    const int code = errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO;
+
+    return store_refuse(code, why, "the data directory %s %s: %s", dir, what, strerror(errno));
+}
+
+/* What was made in a directory is there after a power failure only if the directory was synced. */
+static int dir_sync(const char *dir, char *why) {
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int       failed;
+
+    if (fd < 0) return dir_failed("cannot be opened", dir, why);
+    failed = fsync(fd);
+    close(fd);
+    return failed ? dir_failed("cannot be written", dir, why) : DN_OK;
+}
+
+static int dir_sync_parent(const char *dir, char *why) {
+    char   parent[DB_PATH_MAX];
+    size_t len = strlen(dir);
+
+    while (len > 1 && dir[len - 1] == '/') len--;
+    while (len > 0 && dir[len - 1] != '/') len--;
+    if (len == 0) return dir_sync(".", why);
+    snprintf(parent, sizeof parent, "%.*s", (int)len, dir);
+    return dir_sync(parent, why);
+}
+
+static int dir_make(const char *dir, bool read_only, char *why) {
+    struct stat found;
+
+    if (!read_only) {
+        if (mkdir(dir, DIR_MODE) == 0) return dir_sync_parent(dir, why);
+        if (errno != EEXIST) return dir_failed("cannot be made", dir, why);
+    }
+    if (stat(dir, &found) < 0) return dir_failed("cannot be looked at", dir, why);
+    if (!S_ISDIR(found.st_mode))
+        return store_refuse(DN_EINVAL, why, "%s is no directory: --data wants one", dir);
+    return DN_OK;
+}
+
+/* The file itself, so that nobody else may read it, whatever the umask; SQLite's log follows its mode. */
+static int file_make(const char *dir, const char *path, char *why) {
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
+
+    if (fd < 0)
+        return store_refuse(errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO, why,
+                            "%s cannot be made: %s", path, strerror(errno));
+    close(fd);
+    return dir_sync(dir, why);
+}
+
+/* ---- The connection ---- */
+
+static int connect_failed(db *d, int rc, char *why) {
+    const char *said = d->sql ? sqlite3_errmsg(d->sql) : sqlite3_errstr(rc);
+
+    switch (rc & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return store_refuse(DN_EEXIST, why, "%s is open in another program: close it there",
+                            d->path);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return store_refuse(DN_EINVAL, why,
+                            "%s is damaged (%s): restore a backup; it is left as "
+                            "it is",
+                            d->path, said);
+    default: break;
+    }
+    const int code = d->sql ? db_failed(d, rc) : DN_ENOMEM;
+    if (code == DN_EFULL) return store_refuse(code, why, "%s: the disk is full", d->path);
+    return store_refuse(code, why, "%s cannot be used: %s", d->path, said);
+}
+
+/* A file that was closed well and is only read is opened as one that cannot change (we have the lock): SQLite
+ * then makes no log beside it. The path goes into a URI, where three bytes mean something else. */
+static int connect_immutable(db *d) {
+    static const char hex[] = "0123456789abcdef";
+    char              uri[3 * DB_PATH_MAX + SUFFIX_ROOM] = "file:";
+    size_t            len = strlen(uri);
+
+    for (const char *at = d->path; *at; at++) {
+        const unsigned char c = (unsigned char)*at;
+        if (c == '%' || c == '?' || c == '#') {
+            uri[len++] = '%';
+            uri[len++] = hex[c >> 4];
+            uri[len++] = hex[c & 15];
+        } else uri[len++] = *at;
+    }
+    snprintf(uri + len, sizeof uri - len, "?immutable=1");
+    return sqlite3_open_v2(uri, &d->sql,
+                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
+                               SQLITE_OPEN_EXRESCODE,
+                           *d->vfs ? d->vfs : NULL);
+}
+
+static int db_connect(db *d, const db_look *look, char *why) {
+    int rc, done;
+
+    if (d->read_only && !look->unclean) rc = connect_immutable(d);
+    else
+        rc = sqlite3_open_v2(d->path, &d->sql,
+                             SQLITE_OPEN_READWRITE | (d->read_only ? 0 : SQLITE_OPEN_CREATE) |
+                                 SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                             *d->vfs ? d->vfs : NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &done);
+    if (rc == SQLITE_OK) rc = sqlite3_exec(d->sql, pragmas, NULL, NULL, NULL);
+    if (rc == SQLITE_OK && d->read_only)
+        rc = sqlite3_exec(d->sql, "PRAGMA query_only = ON", NULL, NULL, NULL);
+    return rc == SQLITE_OK ? DN_OK : connect_failed(d, rc, why);
+}
+
+/* The number a one-line query gives. */
+static int db_ask(db *d, const char *sql, int64_t *out_value, char *why) {
+    sqlite3_stmt *s = NULL;
+    int           rc = sqlite3_prepare_v2(d->sql, sql, -1, &s, NULL);
+
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(s);
+        if (rc == SQLITE_ROW) *out_value = sqlite3_column_int64(s, 0);
+    }
+    /* Also when there was a row: only now it is known that all went well. */
+    if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
+        const bool row = rc == SQLITE_ROW;
+        rc = sqlite3_finalize(s);
+        if (rc == SQLITE_OK && !row) rc = SQLITE_CORRUPT;
+    } else sqlite3_finalize(s);
+    return rc == SQLITE_OK ? DN_OK : connect_failed(d, rc, why);
+}
+
+/* Whose is it, of which version: the second time after look_at, now with what stands in the log. */
+static int db_identify(db *d, int64_t *out_version, char *why) {
+    int64_t application = 0, version = 0, tables = 0;
+    int     code = db_ask(d, "PRAGMA application_id", &application, why);
+
+    if (code == DN_OK) code = db_ask(d, "PRAGMA user_version", &version, why);
+    if (code == DN_OK) code = db_ask(d, "SELECT count(*) FROM sqlite_schema", &tables, why);
+    if (code < 0) return code;
+    if (application == 0 && version == 0 && tables == 0 && !d->read_only) {
+        *out_version = 0;
+        return DN_OK;
+    }
+    if (application != DB_APPLICATION_ID || version < 1)
+        return store_refuse(DN_EINVAL, why,
+                            "%s belongs to another program: name another --data; it is left as "
+                            "it is",
+                            d->path);
+    if (version > migrations_len)
+        return store_refuse(DN_EINVAL, why,
+                            "%s was written by a newer diurnal (version %lld, this one knows %d): "
+                            "use that one; it is left as it is",
+                            d->path, (long long)version, migrations_len);
+    *out_version = version;
+    return DN_OK;
+}
+
+static int on_wal_commit(void *context, sqlite3 *sql, const char *name, int pages) {
+    (void)sql, (void)name;
+    ((db *)context)->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+/* From here on the file is written. */
+static int db_begin_writing(db *d, bool is_new, char *why) {
+    int rc = SQLITE_OK;
+
+    if (is_new) rc = sqlite3_exec(d->sql, "PRAGMA page_size = 4096", NULL, NULL, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_exec(d->sql, writing_pragmas, NULL, NULL, NULL);
+    if (rc != SQLITE_OK) return connect_failed(d, rc, why);
+    sqlite3_wal_hook(d->sql, on_wal_commit, d);
+    return DN_OK;
+}
+
+static int db_prepare(db *d, char *why) {
+    static const char *const sql[STMT_COUNT] = {
+#define DB_STATEMENT_SQL(name, text) [STMT_##name] = (text),
+        DB_STATEMENTS(DB_STATEMENT_SQL)
+#undef DB_STATEMENT_SQL
+    };
+
+    for (int i = 0; i < STMT_COUNT; i++) {
+        const int rc =
+            sqlite3_prepare_v3(d->sql, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &d->stmt[i], NULL);
+        if (rc != SQLITE_OK) return connect_failed(d, rc, why);
+    }
+    return DN_OK;
+}
+
+static int db_load_counters(db *d, char *why) {
+    static const char *const asks[] = {
+        "SELECT value FROM counters WHERE name = 'next_user'",
+        "SELECT value FROM counters WHERE name = 'next_hook'",
+        "SELECT value FROM counters WHERE name = 'users'",
+    };
+    int64_t values[3] = {0};
+
+    for (int i = 0; i < 3; i++) {
+        const int code = db_ask(d, asks[i], &values[i], why);
+        if (code < 0) return code;
+    }
+    d->counters = (db_counters){(uint64_t)values[0], (uint64_t)values[1], (uint64_t)values[2]};
+    return DN_OK;
+}
+
+/* ---- Opening ---- */
+
+static int db_open_file(db *d, const dn_store_config *config, char *why) {
+    db_look look = {0};
+    int64_t version = 0;
+    int     code = look_at(config->vfs, d->path, &look, why);
+
+    if (code == DN_OK && d->read_only && !look.is_there)
+        return store_refuse(DN_EINVAL, why, "there is no store in %s: name the --data of one",
+                            config->dir);
+    if (code == DN_OK && !look.is_there && !config->vfs)
+        code = file_make(config->dir, d->path, why);
+    if (code == DN_OK) code = db_connect(d, &look, why);
+    if (code == DN_OK) code = db_identify(d, &version, why);
+    if (code == DN_OK && look.unclean && version > 0)
+        code = db_check_after_crash(d, look.size, why);
+    if (code == DN_OK && !d->read_only) code = db_begin_writing(d, version == 0, why);
+    if (code == DN_OK) code = db_migrate(d, (int)version, why);
+    if (code == DN_OK) code = db_prepare(d, why);
+    if (code == DN_OK) code = db_load_counters(d, why);
+    return code;
+}
+
+int db_open(const dn_store_config *config, dn_store **out_store, char *why) {
+    DN_AUTO(dn_store) store = NULL;
+    db *d;
+    int code;
+
+    if (strlen(config->dir) > DB_PATH_MAX - SUFFIX_ROOM)
+        return store_refuse(DN_EINVAL, why, "the path of the data directory is too long");
+    d = calloc(1, sizeof *d);
+    if (!d) return store_refuse(DN_ENOMEM, why, "%s: out of memory", config->dir);
+    store = &d->base;
+    d->base.ops = &db_ops;
+    d->lock_fd = -1;
+    d->read_only = config->read_only;
+    d->ledger = config->ledger_days > 0;
+    d->checkpoint_at = DB_WAL_PAGES;
+    snprintf(d->path, sizeof d->path, "%s/diurnal.db", config->dir);
+    if (config->vfs) snprintf(d->vfs, sizeof d->vfs, "%s", config->vfs);
+
+    code = dir_make(config->dir, d->read_only, why);
+    if (code == DN_OK) code = dir_lock_take(config->dir, d->read_only, &d->lock_fd, why);
+    if (code == DN_OK) code = db_open_file(d, config, why);
+    if (code < 0) {
+        d->dead = true; /* so that closing it leaves the file as it is */
+        return code;
+    }
+    *out_store = DN_TAKE(store);
+    return DN_OK;
+}
+
+/* A store that is well leaves no log behind: the next start then knows that this one ended in order. */
+static void db_free(dn_store *store) {
+    db *d = db_of(store);
+    int done;
+
+    assert(d->backups == 0);
+    for (int i = 0; i < STMT_COUNT; i++) sqlite3_finalize(d->stmt[i]);
+    if (d->sql && !d->dead && !d->read_only)
+        (void)sqlite3_db_config(d->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, &done);
+    const int rc = sqlite3_close(d->sql);
+    assert(rc == SQLITE_OK);
+    if (d->lock_fd >= 0) close(d->lock_fd);
+    totals_done(&d->batch_totals);
+    free(d);
+}

@@ -1,0 +1,110 @@
+/* store.c - the door: what comes in is sound, and goes to the backend.
+ * A write that is not sound is a bug of the caller, and shared ground would be damaged by it: an assert. */
+#include "backend.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static bool day_is_sound(dn_day day) { return day != DN_DAY_NONE && day != INT32_MAX; }
+
+static bool id_is_sound(const dn_write *w) { return w->id && !dn_id_fault(w->id, w->id_len); }
+
+static bool finalize_is_sound(const dn_write *w) {
+    const bool cutoff = w->status == DN_DAILY_CUTOFF;
+
+    return (cutoff || w->status == DN_DAILY_SUCCESS) && (cutoff || !w->hook) &&
+           w->cls <= DN_CLASS_UNKNOWN && day_is_sound(w->day);
+}
+
+static bool write_is_sound(const dn_write *w) {
+    switch (w->op) {
+    case DN_WRITE_SET: return w->due < DN_DAY_MINUTES && id_is_sound(w);
+    case DN_WRITE_REMOVE: return w->id && w->id_len;
+    case DN_WRITE_FINALIZE: return finalize_is_sound(w);
+    case DN_WRITE_MISSED: return day_is_sound(w->day) && day_is_sound(w->last_day);
+    case DN_WRITE_HOOK_DONE:
+    case DN_WRITE_HOOK_LATER:
+    case DN_WRITE_FORGET: return true;
+    }
+    return false;
+}
+
+int store_refuse(int code, char *why, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why, DN_STORE_WHY, format, args);
+    va_end(args);
+    return code;
+}
+
+int dn_store_open(const dn_store_config *config, dn_store **out_store, char *why) {
+    assert(config && out_store && why);
+    *why = '\0';
+    return config->dir ? db_open(config, out_store, why) : memory_open(config, out_store, why);
+}
+
+void dn_store_free(dn_store *store) {
+    if (store) store->ops->free(store);
+}
+
+int dn_store_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results) {
+    assert(store);
+    assert((writes && results) || len == 0);
+    for (size_t i = 0; i < len; i++) assert(write_is_sound(&writes[i]));
+    return len == 0 ? DN_OK : store->ops->write(store, writes, len, results);
+}
+
+int dn_store_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len) {
+    return store->ops->load(store, after_n, users, max, out_len);
+}
+
+int dn_store_user(dn_store *store, const char *id, size_t id_len, dn_user *out_user) {
+    return store->ops->user(store, id, id_len, out_user);
+}
+
+int dn_store_list(dn_store *store, const dn_user_filter *filter, dn_user *users, size_t max,
+                  size_t *out_len, bool *out_more, dn_user *out_last) {
+    assert(filter && (!filter->after_len || filter->after_id));
+    assert(!filter->prefix_len || filter->prefix);
+    return store->ops->list(store, filter, users, max, out_len, out_more, out_last);
+}
+
+int dn_store_days_of(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows, size_t max,
+                     size_t *out_len) {
+    return store->ops->days_of(store, n, before, rows, max, out_len);
+}
+
+int dn_store_day(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows, size_t max,
+                 size_t *out_len) {
+    return store->ops->day(store, day, after_n, rows, max, out_len);
+}
+
+int dn_store_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, size_t max,
+                    size_t *out_len) {
+    return store->ops->totals(store, first, last, rows, max, out_len);
+}
+
+int dn_store_count(dn_store *store, uint64_t *out_users) {
+    return store->ops->count(store, out_users);
+}
+
+int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
+                   int64_t *out_next_ms) {
+    return store->ops->hooks(store, now_ms, hooks, max, out_len, out_next_ms);
+}
+
+int dn_store_check(dn_store *store, char *why) {
+    *why = '\0';
+    return store->ops->check(store, why);
+}
+
+int dn_store_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why) {
+    assert(path && out_backup);
+    *why = '\0';
+    return store->ops->backup(store, path, out_backup, why);
+}
+
+int dn_store_idle(dn_store *store) { return store->ops->idle(store); }

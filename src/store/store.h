@@ -1,0 +1,181 @@
+/* store.h - the one door to what is durable.
+ * A store is one file and belongs to one actor, which alone calls these functions; every call may wait for
+ * the disk. Operations come in batches and in the words of the domain; no SQL gets out.
+ *
+ * Errors: DN_EFULL: the disk is full; nothing was written, the same call may succeed later. DN_EIO: the
+ * disk failed in any other way; nothing that was acknowledged is lost, but this store must not be used any
+ * more (after a failed fsync nobody knows what is on the disk): the process ends. DN_ENOMEM as everywhere. */
+#ifndef DIURNAL_STORE_STORE_H
+#define DIURNAL_STORE_STORE_H
+
+#include "domain/daily.h"
+
+typedef struct dn_store dn_store;
+
+enum { DN_STORE_WHY = 256 };
+
+typedef struct dn_store_config {
+    const char *dir; /* of the data; made (mode 0700) if it is not there. NULL: in memory only */
+    uint32_t    ledger_days; /* how long ledger rows are kept; 0: none are written */
+    bool read_only;  /* for reading a store no daemon has open: nothing is made, nothing migrated */
+    const char *vfs; /* of SQLite; NULL: its default. For the torture tests */
+} dn_store_config;
+
+/* Takes the lock of the data directory, opens, checks after an unclean end, migrates. DN_EEXIST: another process
+ * has it. DN_EINVAL: the file is no store of ours, is damaged, or a newer diurnal wrote it; it is
+ * untouched. In every case why (DN_STORE_WHY bytes) has one line: what, where, what would be right. */
+DN_MUST_USE int    dn_store_open(const dn_store_config *config, dn_store **out_store, char *why);
+void               dn_store_free(dn_store *store); /* accepts NULL */
+static inline void dn_store_freep(dn_store **store) { dn_store_free(*store); }
+
+/* ---- Users ---- */
+
+/* n numbers a registration: it is never given again, so an id that is removed and registered anew has a new
+ * one, and what began under the old one finds nobody. */
+typedef struct dn_user {
+    uint64_t        n;
+    uint32_t        due;
+    dn_day          last_day, starts_on;
+    dn_day          recorded; /* last day with a ledger row, finalized or missed */
+    dn_daily_status status;   /* success or cutoff, if last_day is not DN_DAY_NONE */
+    uint32_t        context_epoch;
+    int64_t         last_run_ms; /* INT64_MIN: none */
+    uint8_t         id_len;
+    char            id[DN_ID_MAX + 1];
+} dn_user;
+
+/* ---- Writing: everything in one transaction, in this order, or nothing ---- */
+
+typedef enum dn_write_op {
+    DN_WRITE_SET,      /* registers id, or changes its due */
+    DN_WRITE_REMOVE,   /* id, with all that is durable of it: its ledger rows and hooks too */
+    DN_WRITE_FINALIZE, /* n for day */
+    DN_WRITE_MISSED, /* ledger rows `missed` for n, day..last_day, where there is none and it is not finalized */
+    DN_WRITE_HOOK_DONE,  /* hook `n` of the outbox has been delivered, or given up */
+    DN_WRITE_HOOK_LATER, /* hook `n` is tried again at at_ms; attempts so far */
+    DN_WRITE_FORGET,     /* ledger rows of days before `day`, a few thousand of them at most */
+} dn_write_op;
+
+typedef struct dn_write {
+    dn_write_op     op;
+    uint32_t        due; /* SET */
+    uint64_t        n;   /* FINALIZE, MISSED, HOOK_* */
+    const char     *id;  /* SET, REMOVE; borrowed for the call */
+    uint8_t         id_len;
+    bool            hook;          /* FINALIZE as cutoff: put one in the outbox */
+    uint16_t        attempts;      /* FINALIZE, HOOK_LATER */
+    dn_daily_status status;        /* FINALIZE: success or cutoff */
+    dn_error_class  cls;           /* FINALIZE: of the last attempt that was not ok */
+    dn_day          day;           /* FINALIZE, FORGET; MISSED: the first */
+    dn_day          last_day;      /* MISSED: the last */
+    dn_day          starts_on;     /* SET: DN_DAY_NONE: leave it, or new_starts_on for a new user */
+    dn_day          new_starts_on; /* SET */
+    int64_t         at_ms;   /* FINALIZE, MISSED: the instant it is recorded with; HOOK_LATER */
+    void           *context; /* the caller's */
+} dn_write;
+
+typedef enum dn_wrote {
+    DN_WROTE,      /* done. SET: user was there, or is now */
+    DN_WROTE_NEW,  /* SET: a new user */
+    DN_WROTE_LATE, /* FINALIZE: the day was finalized; nothing is changed */
+    DN_WROTE_EARLY, /* FINALIZE as cutoff: by the due it has now the cutoff is still to come (at_ms) */
+    DN_WROTE_GONE, /* no such registration, id or hook */
+} dn_wrote;
+
+typedef struct dn_write_result {
+    dn_wrote wrote;
+    uint32_t rows;     /* MISSED, FORGET: how many */
+    bool     has_user; /* user is what it is after this write (REMOVE: before) */
+    dn_user  user;
+} dn_write_result;
+
+/* A FINALIZE writes the user's row, the ledger's, and the hook; a cutoff makes the epoch one more; a success sets
+ * last_run_ms to at_ms. DN_OK: committed, and power may fail on the next instruction. Else results hold nothing. */
+DN_MUST_USE int dn_store_write(dn_store *store, const dn_write *writes, size_t len,
+                               dn_write_result *results);
+
+/* ---- Reading ---- */
+
+/* The next max users with a number greater than after_n, in that order. */
+DN_MUST_USE int dn_store_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max,
+                              size_t *out_len);
+
+/* DN_EDEAD: there is none. */
+DN_MUST_USE int dn_store_user(dn_store *store, const char *id, size_t id_len, dn_user *out_user);
+
+typedef struct dn_user_filter {
+    const char     *after_id; /* NULL: from the beginning. In the order of the ids' bytes */
+    size_t          after_len;
+    const char     *prefix; /* NULL: any id */
+    size_t          prefix_len;
+    uint32_t        due_from, due_to; /* inclusive; 0 and 1439: all */
+    dn_daily_status status;           /* of last_day; DN_DAILY_NONE: any */
+    uint32_t        scan_max;         /* rows looked at, at most; 0: as many as it takes */
+} dn_user_filter;
+
+/* *out_more: there may be more, after the id in *out_last (which need not have matched). */
+DN_MUST_USE int dn_store_list(dn_store *store, const dn_user_filter *filter, dn_user *users,
+                              size_t max, size_t *out_len, bool *out_more, dn_user *out_last);
+
+typedef struct dn_ledger_row {
+    uint64_t        n;
+    dn_day          day;
+    dn_daily_status status;
+    dn_error_class  cls;
+    uint16_t        attempts;
+    int64_t         at_ms;
+} dn_ledger_row;
+
+/* A user's rows, newest first, before the day `before`. */
+DN_MUST_USE int dn_store_days_of(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows,
+                                 size_t max, size_t *out_len);
+/* A day's rows, by user, after after_n. */
+DN_MUST_USE int dn_store_day(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows,
+                             size_t max, size_t *out_len);
+
+typedef struct dn_day_totals {
+    dn_day   day;
+    uint64_t success, cutoff, missed;
+} dn_day_totals;
+
+/* What was ever written for a day, first..last, days without anything left out. It stays when ledger rows are
+ * forgotten or a user is removed; a day that was missed and is finalized after all counts as finalized. */
+DN_MUST_USE int dn_store_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows,
+                                size_t max, size_t *out_len);
+
+DN_MUST_USE int dn_store_count(dn_store *store, uint64_t *out_users);
+
+/* The outbox of cutoff hooks. */
+typedef struct dn_hook {
+    uint64_t n;
+    dn_day   day;
+    uint32_t due, context_epoch;
+    uint16_t attempts;
+    int64_t  next_ms; /* not before */
+    uint8_t  id_len;
+    char     id[DN_ID_MAX + 1];
+} dn_hook;
+
+/* Those due at now_ms, the longest waiting first; *out_next_ms: when the next of the others is, INT64_MAX: never. */
+DN_MUST_USE int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max,
+                               size_t *out_len, int64_t *out_next_ms);
+
+/* ---- Keeping it well ---- */
+
+/* DN_OK: sound. DN_EINVAL: damaged, and why says what was found first. */
+DN_MUST_USE int dn_store_check(dn_store *store, char *why);
+
+/* Copies the store to a new file a few pages at a time, while it goes on being used. *out_backup is ended with
+ * dn_backup_free. DN_EEXIST: there is such a file. */
+typedef struct dn_backup dn_backup;
+DN_MUST_USE int          dn_store_backup(dn_store *store, const char *path, dn_backup **out_backup,
+                                         char *why);
+/* DN_PENDING: there is more to do. DN_OK: the copy is whole and on the disk. */
+DN_MUST_USE int dn_backup_step(dn_backup *backup, char *why);
+void dn_backup_free(dn_backup *backup); /* accepts NULL; one that is not whole is removed */
+static inline void dn_backup_freep(dn_backup **backup) { dn_backup_free(*backup); }
+
+/* When nothing is to be done: makes the log short. */
+DN_MUST_USE int dn_store_idle(dn_store *store);
+
+#endif

@@ -1,0 +1,64 @@
+/* totals.c - counts by day; see totals.h. */
+#include "totals.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAP = 64 };
+
+void totals_done(totals *t) {
+    free(t->days);
+    *t = (totals){0};
+}
+
+int totals_reserve(totals *t, size_t days) {
+    size_t         cap = t->cap ? t->cap : FIRST_CAP;
+    dn_day_totals *grown;
+
+    if (days <= t->cap - t->len) return DN_OK;
+    while (cap - t->len < days) cap *= 2;
+    grown = realloc(t->days, cap * sizeof *grown);
+    if (!grown) return DN_ENOMEM;
+    t->days = grown;
+    t->cap = cap;
+    return DN_OK;
+}
+
+size_t totals_from(const totals *t, dn_day day) {
+    size_t low = 0, high = t->len;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (t->days[middle].day < day) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+dn_day_totals *totals_at_borrow(totals *t, dn_day day, bool *out_new) {
+    if (out_new) *out_new = false;
+    if (t->last < t->len && t->days[t->last].day == day) return &t->days[t->last];
+
+    const size_t at = totals_from(t, day);
+    if (at == t->len || t->days[at].day != day) {
+        assert(t->len < t->cap);
+        memmove(&t->days[at + 1], &t->days[at], (t->len - at) * sizeof *t->days);
+        t->days[at] = (dn_day_totals){.day = day};
+        t->len++;
+        if (out_new) *out_new = true;
+    }
+    t->last = at;
+    return &t->days[at];
+}
+
+void totals_count(dn_day_totals *of_day, dn_daily_status status) {
+    assert(status != DN_DAILY_NONE);
+    if (status == DN_DAILY_SUCCESS) of_day->success++;
+    else if (status == DN_DAILY_CUTOFF) of_day->cutoff++;
+    else of_day->missed++;
+}
+
+void totals_unmiss(dn_day_totals *of_day) {
+    if (of_day->missed > 0) of_day->missed--;
+}

@@ -1,0 +1,255 @@
+/* model.h - a store as dumb as can be: arrays that are searched from end to end, and the words of store.h read one by
+ * one. It shares no line with the store. */
+#ifndef DIURNAL_TESTS_STORE_MODEL_H
+#define DIURNAL_TESTS_STORE_MODEL_H
+
+#include "kit.h"
+
+enum { MODEL_USERS = 4096, MODEL_ROWS = 65536, MODEL_HOOKS = 16384, MODEL_DAYS = 512 };
+
+typedef struct model_hook {
+    dn_hook  hook;
+    uint64_t user;
+    bool     there;
+} model_hook;
+
+typedef struct model {
+    bool          ledger;
+    dn_user       users[MODEL_USERS];
+    bool          there[MODEL_USERS];
+    size_t        users_len; /* ever; user i has number i + 1 */
+    dn_ledger_row rows[MODEL_ROWS];
+    size_t        rows_len;
+    model_hook    hooks[MODEL_HOOKS]; /* hook i has number i + 1 */
+    size_t        hooks_len;
+    dn_day_totals totals[MODEL_DAYS];
+    size_t        totals_len;
+} model;
+
+static inline dn_user *model_by_id(model *m, const char *id, size_t len) {
+    for (size_t i = 0; i < m->users_len; i++)
+        if (m->there[i] && m->users[i].id_len == len && memcmp(m->users[i].id, id, len) == 0)
+            return &m->users[i];
+    return NULL;
+}
+
+static inline dn_user *model_by_n(model *m, uint64_t n) {
+    return n >= 1 && n <= m->users_len && m->there[n - 1] ? &m->users[n - 1] : NULL;
+}
+
+static inline dn_ledger_row *model_row(model *m, uint64_t n, dn_day day) {
+    for (size_t i = 0; i < m->rows_len; i++)
+        if (m->rows[i].n == n && m->rows[i].day == day) return &m->rows[i];
+    return NULL;
+}
+
+static inline dn_day_totals *model_totals(model *m, dn_day day) {
+    for (size_t i = 0; i < m->totals_len; i++)
+        if (m->totals[i].day == day) return &m->totals[i];
+    CHECK(m->totals_len < MODEL_DAYS);
+    m->totals[m->totals_len] = (dn_day_totals){.day = day};
+    return &m->totals[m->totals_len++];
+}
+
+static inline void model_drop_row(model *m, size_t i) { m->rows[i] = m->rows[--m->rows_len]; }
+
+static inline dn_write_result model_set(model *m, const dn_write *w) {
+    dn_user *u = model_by_id(m, w->id, w->id_len);
+
+    if (u) {
+        u->due = w->due;
+        if (w->starts_on != DN_DAY_NONE) u->starts_on = w->starts_on;
+        return (dn_write_result){.wrote = DN_WROTE, .has_user = true, .user = *u};
+    }
+    CHECK(m->users_len < MODEL_USERS);
+    m->there[m->users_len] = true;
+    u = &m->users[m->users_len++];
+    *u = (dn_user){.n = m->users_len,
+                   .due = w->due,
+                   .last_day = DN_DAY_NONE,
+                   .recorded = DN_DAY_NONE,
+                   .starts_on = w->starts_on != DN_DAY_NONE ? w->starts_on : w->new_starts_on,
+                   .last_run_ms = INT64_MIN,
+                   .id_len = w->id_len};
+    memcpy(u->id, w->id, w->id_len);
+    return (dn_write_result){.wrote = DN_WROTE_NEW, .has_user = true, .user = *u};
+}
+
+static inline dn_write_result model_remove(model *m, const dn_write *w) {
+    const dn_user *u = model_by_id(m, w->id, w->id_len);
+
+    if (!u) return (dn_write_result){.wrote = DN_WROTE_GONE};
+    m->there[u->n - 1] = false;
+    for (size_t i = m->rows_len; i > 0; i--)
+        if (m->rows[i - 1].n == u->n) model_drop_row(m, i - 1);
+    for (size_t i = 0; i < m->hooks_len; i++)
+        if (m->hooks[i].user == u->n) m->hooks[i].there = false;
+    return (dn_write_result){.wrote = DN_WROTE, .has_user = true, .user = *u};
+}
+
+static inline dn_write_result model_finalize(model *m, const dn_write *w) {
+    dn_user       *u = model_by_n(m, w->n);
+    dn_ledger_row *row;
+
+    if (!u) return (dn_write_result){.wrote = DN_WROTE_GONE};
+    if (u->last_day >= w->day || w->day < u->starts_on)
+        return (dn_write_result){.wrote = DN_WROTE_LATE, .has_user = true, .user = *u};
+    if (w->status == DN_DAILY_CUTOFF && w->at_ms < AT(w->day, u->due))
+        return (dn_write_result){.wrote = DN_WROTE_EARLY, .has_user = true, .user = *u};
+
+    row = model_row(m, w->n, w->day);
+    if ((row || (!m->ledger && u->recorded >= w->day)) && model_totals(m, w->day)->missed)
+        model_totals(m, w->day)->missed--;
+    if (!row && m->ledger) {
+        CHECK(m->rows_len < MODEL_ROWS);
+        row = &m->rows[m->rows_len++];
+    }
+    if (row)
+        *row = (dn_ledger_row){.n = w->n,
+                               .day = w->day,
+                               .status = w->status,
+                               .cls = w->cls,
+                               .attempts = w->attempts,
+                               .at_ms = w->at_ms};
+    if (w->day > u->recorded) u->recorded = w->day;
+    u->last_day = w->day;
+    u->status = w->status;
+    if (w->status == DN_DAILY_SUCCESS) {
+        u->last_run_ms = w->at_ms;
+        model_totals(m, w->day)->success++;
+    } else {
+        u->context_epoch++;
+        model_totals(m, w->day)->cutoff++;
+    }
+    if (w->hook) {
+        model_hook *hook = &m->hooks[m->hooks_len++];
+        CHECK(m->hooks_len < MODEL_HOOKS);
+        *hook = (model_hook){.user = u->n,
+                             .there = true,
+                             .hook = {.n = m->hooks_len,
+                                      .day = w->day,
+                                      .due = u->due,
+                                      .context_epoch = u->context_epoch,
+                                      .next_ms = w->at_ms,
+                                      .id_len = u->id_len}};
+        memcpy(hook->hook.id, u->id, u->id_len);
+    }
+    return (dn_write_result){.wrote = DN_WROTE, .has_user = true, .user = *u};
+}
+
+static inline dn_write_result model_missed(model *m, const dn_write *w) {
+    dn_user *u = model_by_n(m, w->n);
+    uint32_t rows = 0;
+
+    if (!u) return (dn_write_result){.wrote = DN_WROTE_GONE};
+    for (dn_day day = w->day; day <= w->last_day; day++) {
+        if (u->last_day >= day || day < u->starts_on) continue;
+        if (m->ledger ? model_row(m, w->n, day) != NULL : u->recorded >= day) continue;
+        if (m->ledger) {
+            CHECK(m->rows_len < MODEL_ROWS);
+            m->rows[m->rows_len++] = (dn_ledger_row){
+                .n = w->n, .day = day, .status = DN_DAILY_MISSED, .at_ms = w->at_ms};
+        }
+        model_totals(m, day)->missed++;
+        if (day > u->recorded) u->recorded = day;
+        rows++;
+    }
+    return (dn_write_result){.wrote = DN_WROTE, .rows = rows, .has_user = true, .user = *u};
+}
+
+static inline dn_write_result model_hook_write(model *m, const dn_write *w) {
+    model_hook *hook = w->n >= 1 && w->n <= m->hooks_len ? &m->hooks[w->n - 1] : NULL;
+
+    if (!hook || !hook->there) return (dn_write_result){.wrote = DN_WROTE_GONE};
+    if (w->op == DN_WRITE_HOOK_DONE) hook->there = false;
+    hook->hook.attempts = w->attempts;
+    hook->hook.next_ms = w->at_ms;
+    return (dn_write_result){.wrote = DN_WROTE};
+}
+
+/* Fewer rows than one portion are ever to be forgotten here. */
+static inline dn_write_result model_forget(model *m, const dn_write *w) {
+    uint32_t rows = 0;
+
+    for (size_t i = m->rows_len; i > 0; i--) {
+        if (m->rows[i - 1].day >= w->day) continue;
+        model_drop_row(m, i - 1);
+        rows++;
+    }
+    CHECK(rows < 4000);
+    return (dn_write_result){.wrote = DN_WROTE, .rows = rows};
+}
+
+static inline dn_write_result model_write(model *m, const dn_write *w) {
+    switch (w->op) {
+    case DN_WRITE_SET: return model_set(m, w);
+    case DN_WRITE_REMOVE: return model_remove(m, w);
+    case DN_WRITE_FINALIZE: return model_finalize(m, w);
+    case DN_WRITE_MISSED: return model_missed(m, w);
+    case DN_WRITE_HOOK_DONE:
+    case DN_WRITE_HOOK_LATER: return model_hook_write(m, w);
+    case DN_WRITE_FORGET: return model_forget(m, w);
+    }
+    CHECK(false);
+    return (dn_write_result){0};
+}
+
+/* ---- Reading: filled into the same texts as kit_dump's ---- */
+
+static inline int model_row_order(const void *a, const void *b) {
+    const dn_ledger_row *left = a, *right = b;
+
+    if (left->n != right->n) return left->n < right->n ? -1 : 1;
+    return left->day > right->day ? -1 : left->day < right->day;
+}
+
+static inline int model_day_order(const void *a, const void *b) {
+    const dn_day_totals *left = a, *right = b;
+
+    return left->day < right->day ? -1 : left->day > right->day;
+}
+
+static inline int model_hook_order(const void *a, const void *b) {
+    const dn_hook *left = a, *right = b;
+
+    if (left->next_ms != right->next_ms) return left->next_ms < right->next_ms ? -1 : 1;
+    return left->n < right->n ? -1 : left->n > right->n;
+}
+
+static inline int model_id_order(const void *a, const void *b) {
+    return strcmp(((const dn_user *)a)->id, ((const dn_user *)b)->id); /* bytes, as unsigned char */
+}
+
+/* The hooks that are there, in their order. */
+static inline size_t model_hooks(const model *m, dn_hook *hooks) {
+    size_t len = 0;
+
+    for (size_t i = 0; i < m->hooks_len; i++)
+        if (m->hooks[i].there) hooks[len++] = m->hooks[i].hook;
+    qsort(hooks, len, sizeof *hooks, model_hook_order);
+    return len;
+}
+
+static inline void model_dump(model *m, kit_text *t) {
+    static dn_hook hooks[MODEL_HOOKS];
+    uint64_t       count = 0;
+
+    t->len = 0;
+    for (size_t i = 0; i < m->users_len; i++) count += m->there[i];
+    kit_say(t, "%" PRIu64 " users\n", count);
+    qsort(m->rows, m->rows_len, sizeof *m->rows, model_row_order);
+    for (size_t i = 0; i < m->users_len; i++) {
+        if (!m->there[i]) continue;
+        kit_say_user(t, &m->users[i]);
+        for (size_t k = 0, rows = 0; k < m->rows_len; k++)
+            if (m->rows[k].n == m->users[i].n && rows++ < KIT_PAGE) kit_say_row(t, &m->rows[k]);
+    }
+    qsort(m->totals, m->totals_len, sizeof *m->totals, model_day_order);
+    for (size_t i = 0; i < m->totals_len; i++)
+        if (m->totals[i].success || m->totals[i].cutoff || m->totals[i].missed)
+            kit_say_totals(t, &m->totals[i]);
+    const size_t len = model_hooks(m, hooks);
+    for (size_t i = 0; i < len && i < 1024; i++) kit_say_hook(t, &hooks[i]);
+}
+
+#endif
