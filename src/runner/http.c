@@ -1,0 +1,543 @@
+/* http.c - a run is one POST.
+ * Who is asked is found by resolve.c, how many at once is http_loop.c's; here a request is put
+ * together, an answer read as far as it matters, and what went wrong said in a line. A run that
+ * crashes its actor costs its connection.
+ *
+ * What an endpoint may do to us, and what it gets for it:
+ * - A body of more than 64 KiB: the connection is closed there, and the status that came before it
+ *   counts. Whoever said 200 has done the job, however much there is to say about it.
+ * - An end before the end it promised (a short body, a broken chunk): an error, even after a 200:
+ *   the server may have died in the middle of the job, and a second attempt bears the same key.
+ * - Headers of more than 64 KiB, or informational answers (1xx) of so much: an error.
+ * - Nothing, or next to nothing: idle_ms, and the run's own limit, which whoever began it watches
+ *   too. */
+#include "answer.h"
+#include "http_loop.h"
+#include "request.h"
+#include "resolve.h"
+#include "scheme.h"
+#include "sign.h"
+#include "traceparent.h"
+#include "url.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum {
+    HEADERS_BYTES_MAX = 64 * 1024,
+    HEADERS_MAX = 5, /* of a run's own */
+    HEADER_TEXT = REQUEST_KEY_MAX + 32,
+    SOME_DAYS_MS = 7 * 24 * 3600 * 1000, /* a limit where another one holds */
+    STREAMS_EXPECTED =
+        16, /* HTTP/2: for so many runs a connection is opened, though each may carry more */
+    CONNECTION_LIFE_S = 300, /* then a new one: DNS may have moved the endpoint */
+};
+
+typedef enum place { PLACE_NONE, PLACE_WAITS, PLACE_MOVES } place;
+
+typedef struct http_run {
+    dn_run run;
+    TAILQ_ENTRY(http_run) line;
+    place          where;
+    http_transfer *transfer; /* PLACE_MOVES */
+    int64_t        timeout_ms;
+    uint64_t       touched_ms; /* when its last byte came */
+
+    size_t header_bytes, body_bytes;
+    bool   headers_flood, cut_short;
+    bool   again;  /* it has been sent a second time */
+    char  *answer; /* of an error; of a 2xx nobody reads the body */
+    size_t answer_len, answer_size;
+
+    size_t            headers_len;
+    struct curl_slist headers[HEADERS_MAX]; /* linked here, and not by libcurl: no allocation */
+    char              texts[HEADERS_MAX][HEADER_TEXT];
+    size_t            body_len;
+    char              body[REQUEST_BODY_MAX];
+} http_run;
+typedef TAILQ_HEAD(http_line, http_run) http_line;
+
+_Static_assert((int)SIGN_TEXT_MAX + 32 <= (int)HEADER_TEXT, "a header holds every signature");
+
+typedef struct http {
+    char             *url, *ca_file;
+    bool              http2, version_seen;
+    uint32_t          concurrency_max;
+    int64_t           connect_ms, idle_ms;
+    struct curl_slist always[2]; /* headers of every request */
+    signer           *sign;      /* NULL: nothing is signed */
+    resolver         *where;
+    http_loop        *loop;
+    http_line         waiting; /* for an address */
+    http_line         moving;  /* has a transfer; whoever has been silent longest is first */
+    uv_timer_t       *idle;    /* NULL: silence is allowed */
+} http;
+
+static int  http_check(const dn_runner_config *config, char *why);
+static int  http_open(dn_runner *runner, const dn_runner_config *config);
+static void http_close(dn_runner *runner);
+static void http_begin(dn_run *run, dn_self *self, const dn_run_request *request);
+static void http_cut(dn_run *run, dn_self *self);
+static void http_drop(dn_run *run);
+static void launch(http_run *r);
+
+const scheme http_scheme = {
+    .run_size = sizeof(http_run),
+    .check = http_check,
+    .open = http_open,
+    .close = http_close,
+    .begin = http_begin,
+    .cut = http_cut,
+    .drop = http_drop,
+};
+
+/* ---- Where a run stands ---- */
+
+static http *http_of(const http_run *r) { return r->run.runner->own; }
+
+/* In no line, with no transfer. */
+static void leave(http_run *r) {
+    http *h = http_of(r);
+
+    if (r->where == PLACE_WAITS) TAILQ_REMOVE(&h->waiting, r, line);
+    if (r->where == PLACE_MOVES) TAILQ_REMOVE(&h->moving, r, line);
+    r->where = PLACE_NONE;
+    if (r->transfer) {
+        http_transfer *t = DN_TAKE(r->transfer);
+        http_loop_stop(h->loop, t);
+        http_loop_give(h->loop, t);
+    }
+    free(DN_TAKE(r->answer));
+}
+
+static void fail(http_run *r, uint32_t status) {
+    leave(r);
+    run_end(&r->run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, status));
+}
+
+static void http_drop(dn_run *run) { leave((http_run *)run); }
+
+static void http_cut(dn_run *run, dn_self *self) {
+    http_run *r = (http_run *)run;
+
+    (void)self;
+    leave(r);
+    run_say(run, "cut off: its connection is closed");
+    run_end(run, dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0));
+}
+
+/* ---- Silence ---- */
+
+static void touch(http_run *r) {
+    http *h = http_of(r);
+
+    if (!h->idle) return;
+    r->touched_ms = uv_now(r->run.runner->uv);
+    TAILQ_REMOVE(&h->moving, r, line);
+    TAILQ_INSERT_TAIL(&h->moving, r, line);
+}
+
+static void on_idle(uv_timer_t *timer) {
+    http          *h = timer->data;
+    const uint64_t now_ms = uv_now(timer->loop);
+    http_run      *r;
+
+    while ((r = TAILQ_FIRST(&h->moving)) && now_ms - r->touched_ms >= (uint64_t)h->idle_ms) {
+        run_say(&r->run, "not a byte for %lld ms", (long long)h->idle_ms);
+        fail(r, 0);
+    }
+    if (r) uv_timer_start(timer, on_idle, (uint64_t)h->idle_ms - (now_ms - r->touched_ms), 0);
+}
+
+/* ---- An answer, piece by piece ---- */
+
+static uint32_t status_of(const http_transfer *t) {
+    long status = 0;
+
+    (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    return (uint32_t)status;
+}
+
+static bool keep(http_run *r, const char *data, size_t len) {
+    if (r->answer_len + len > r->answer_size) {
+        const size_t size = r->answer_len + len < 1024 ? 1024 : 2 * (r->answer_len + len);
+        char        *grown = realloc(r->answer, size);
+        if (!grown) return false;
+        r->answer = grown;
+        r->answer_size = size;
+    }
+    memcpy(r->answer + r->answer_len, data, len);
+    r->answer_len += len;
+    return true;
+}
+
+/* Less than len: libcurl ends the transfer and closes the connection. */
+static size_t on_body(char *data, size_t one, size_t len, void *context) {
+    const http_transfer *t = context;
+    http_run            *r = t->owner;
+
+    (void)one;
+    touch(r);
+    r->body_bytes += len;
+    r->cut_short = r->body_bytes > ANSWER_MAX || (status_of(t) / 100 != 2 && !keep(r, data, len));
+    return r->cut_short ? 0 : len;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
+static size_t on_header(char *data, size_t one, size_t len, void *context) {
+    http_run *r = ((const http_transfer *)context)->owner;
+
+    (void)data, (void)one;
+    touch(r);
+    r->header_bytes += len;
+    if (r->header_bytes > HEADERS_BYTES_MAX) r->headers_flood = true;
+    return r->headers_flood ? 0 : len;
+}
+
+/* ---- What it comes to ---- */
+
+static dn_run_result result_of_answer(http_run *r, uint32_t status) {
+    char *type = NULL;
+
+    (void)curl_easy_getinfo(r->transfer->easy, CURLINFO_CONTENT_TYPE, &type);
+    const dn_run_result result =
+        answer_of_http(status, type, r->answer ? r->answer : "", r->answer_len, r->cut_short);
+    if (dn_run_outcome(result) != DN_OUTCOME_OK)
+        run_say(&r->run, "HTTP %u%s", status,
+                dn_run_class(result) == DN_CLASS_PARSE ? ", and what it calls JSON is none"
+                : status < 400                         ? ": redirects are not followed"
+                                                       : "");
+    else if (r->cut_short)
+        run_say(&r->run, "HTTP %u, the answer cut off at %d KiB", status, ANSWER_MAX / 1024);
+    return result;
+}
+
+static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t status) {
+    const http_transfer *t = r->transfer;
+    curl_off_t           total_us = 0;
+    dn_outcome           outcome = DN_OUTCOME_ERROR;
+
+    (void)curl_easy_getinfo(t->easy, CURLINFO_TOTAL_TIME_T, &total_us);
+    if (r->headers_flood) {
+        run_say(&r->run, "more than %d KiB of headers", HEADERS_BYTES_MAX / 1024);
+    } else if (t->forbidden) {
+        run_say(&r->run,
+                "%s is a link-local or metadata address, refused unless allow_private is set",
+                t->address);
+    } else if (t->socket_errno) {
+        run_say(&r->run, "no socket to be had: %s", strerror(t->socket_errno));
+    } else if (code == CURLE_OPERATION_TIMEDOUT && r->timeout_ms > 0 &&
+               total_us / 1000 >= r->timeout_ms) {
+        run_say(&r->run, "no answer within %lld ms", (long long)r->timeout_ms);
+        outcome = DN_OUTCOME_TIMEOUT;
+    } else {
+        run_say(&r->run, "%s", t->error[0] ? t->error : curl_easy_strerror(code));
+    }
+    return dn_run_result_of(outcome, outcome == DN_OUTCOME_ERROR ? DN_CLASS_REQ : DN_CLASS_NONE,
+                            status);
+}
+
+/* Once it is known whether requests share connections, no more of these are opened than that needs. */
+static void see_version(http *h, const http_transfer *t) {
+    long version = 0;
+
+    if (!h->http2 || h->version_seen) return;
+    (void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &version);
+    if (version != CURL_HTTP_VERSION_2_0) return;
+    h->version_seen = true;
+    http_loop_set_connections(h->loop, 1 + (long)h->concurrency_max / STREAMS_EXPECTED);
+}
+
+/* A kept connection that the server closed just when it was used again is no fault of the job's.
+ * libcurl sends such a request once more by itself, but counts these over the whole life of an easy
+ * handle, and after five gives up (and begins to count anew): so what it gave up is begun once more
+ * here. It bears the same key. */
+static bool found_it_closed(const http_run *r, const http_transfer *t, CURLcode code) {
+    long connects = 0;
+
+    if (r->again || r->header_bytes > 0) return false;
+    if (code != CURLE_RECV_ERROR && code != CURLE_SEND_ERROR && code != CURLE_GOT_NOTHING)
+        return false;
+    (void)curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);
+    return connects == 0;
+}
+
+static void on_done(void *context, http_transfer *t, CURLcode code) {
+    http          *h = context;
+    http_run      *r = t->owner;
+    const uint32_t status = status_of(t);
+    dn_run_result  result;
+
+    see_version(h, t);
+    if (found_it_closed(r, t, code)) {
+        leave(r);
+        r->again = true;
+        launch(r);
+        return;
+    }
+    if (code == CURLE_OK || (r->cut_short && !r->headers_flood))
+        result = result_of_answer(r, status);
+    else result = result_of_trouble(r, code, status);
+    leave(r);
+    run_end(&r->run, result);
+}
+
+/* ---- A request ---- */
+
+static void add_header(http_run *r, const char *name, const char *value) {
+    char *text = r->texts[r->headers_len];
+
+    assert(r->headers_len < HEADERS_MAX);
+    (void)snprintf(text, HEADER_TEXT, "%s: %s", name, value);
+    r->headers[r->headers_len].data = text;
+    if (r->headers_len > 0) r->headers[r->headers_len - 1].next = &r->headers[r->headers_len];
+    r->headers_len++;
+}
+
+static int compose(http_run *r, http *h, const dn_run_request *request) {
+    const int64_t unix_s = request->now_ms / 1000;
+    char          text[REQUEST_KEY_MAX], signature[SIGN_TEXT_MAX];
+    int           rc = DN_OK;
+
+    r->body_len = request_body(request, r->body);
+    request_key(request, text);
+    add_header(r, "Idempotency-Key", text);
+    traceparent_write(request->entropy, text);
+    add_header(r, "traceparent", text);
+    if (h->sign) {
+        request_webhook_id(request, text);
+        rc = signer_sign(h->sign, text, unix_s, r->body, r->body_len, signature);
+        if (rc < 0) return rc;
+        add_header(r, "webhook-id", text);
+        add_header(r, "webhook-signature", signature);
+        (void)snprintf(text, sizeof text, "%lld", (long long)unix_s);
+        add_header(r, "webhook-timestamp", text);
+    }
+    r->headers[r->headers_len - 1].next = h->always;
+    return DN_OK;
+}
+
+static bool tell_pin(const http *h, http_transfer *t) {
+    const char *pin = resolver_pin_borrow(h->where);
+
+    if (!pin || t->pin_number == resolver_pin_number(h->where)) return true;
+    struct curl_slist *fresh = curl_slist_append(NULL, pin);
+    if (!fresh) return false;
+    if (curl_easy_setopt(t->easy, CURLOPT_RESOLVE, fresh) != CURLE_OK) {
+        curl_slist_free_all(fresh);
+        return false;
+    }
+    curl_slist_free_all(t->pin);
+    t->pin = fresh;
+    t->pin_number = resolver_pin_number(h->where);
+    return true;
+}
+
+static bool fill(http_run *r, http_transfer *t) {
+    bool ok = true;
+
+    ok &= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, r->body) == CURLE_OK;
+    ok &= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE, (long)r->body_len) == CURLE_OK;
+    ok &= curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, r->headers) == CURLE_OK;
+    ok &= curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS,
+                           (long)(r->timeout_ms > 0 ? r->timeout_ms : 0)) == CURLE_OK;
+    return ok && tell_pin(http_of(r), t);
+}
+
+/* It is known where to. */
+static void launch(http_run *r) {
+    http          *h = http_of(r);
+    http_transfer *t = http_loop_take(h->loop);
+
+    if (t) t->owner = r;
+    if (!t || !fill(r, t) || http_loop_start(h->loop, t) < 0) {
+        if (t) http_loop_give(h->loop, t);
+        run_say(&r->run, "out of memory");
+        fail(r, 0);
+        return;
+    }
+    r->transfer = t;
+    r->where = PLACE_MOVES;
+    r->touched_ms = uv_now(r->run.runner->uv);
+    TAILQ_INSERT_TAIL(&h->moving, r, line);
+    if (h->idle && !uv_is_active((uv_handle_t *)h->idle))
+        uv_timer_start(h->idle, on_idle, (uint64_t)h->idle_ms, 0);
+}
+
+/* In no line. */
+static void seek(http_run *r) {
+    http *h = http_of(r);
+
+    switch (resolver_look(h->where)) {
+    case RESOLVE_KNOWN: launch(r); return;
+    case RESOLVE_ASKING:
+        r->where = PLACE_WAITS;
+        TAILQ_INSERT_TAIL(&h->waiting, r, line);
+        return;
+    case RESOLVE_FAILED:
+        run_say(&r->run, "the host %s", resolver_fault_borrow(h->where));
+        fail(r, 0);
+        return;
+    }
+}
+
+static void on_resolved(void *context) {
+    http     *h = context;
+    http_line waited = TAILQ_HEAD_INITIALIZER(waited);
+    http_run *r;
+
+    TAILQ_CONCAT(&waited, &h->waiting, line);
+    while ((r = TAILQ_FIRST(&waited))) {
+        TAILQ_REMOVE(&waited, r, line);
+        r->where = PLACE_NONE;
+        seek(r);
+    }
+}
+
+static void http_begin(dn_run *run, dn_self *self, const dn_run_request *request) {
+    http_run *r = (http_run *)run;
+
+    (void)self;
+    r->timeout_ms = request->timeout_ms;
+    if (compose(r, run->runner->own, request) < 0) {
+        run_say(run, "out of memory while signing");
+        fail(r, 0);
+        return;
+    }
+    seek(r);
+}
+
+/* ---- The runner ---- */
+
+static int http_check(const dn_runner_config *config, char *why) {
+    const char *fault = NULL;
+    signer     *sign = NULL;
+    url_parts   parts;
+    int         rc = url_read(config->url, config->allow_private, &parts, why);
+
+    if (rc < 0) return rc;
+    if (config->ca_file && access(config->ca_file, R_OK) != 0)
+        return runner_refuse(why, "the file of certificates %.120s: %s", config->ca_file,
+                             strerror(errno));
+    if (config->connect_ms < 0 || config->idle_ms < 0)
+        return runner_refuse(why, "connect and idle limits are milliseconds from 0");
+    if (!config->secret) return DN_OK;
+    rc = signer_new(config->secret, &sign, &fault);
+    signer_free(sign);
+    return rc == DN_EINVAL ? runner_refuse(why, "the runner's secret %s", fault) : rc;
+}
+
+static bool prepare(void *context, http_transfer *t) {
+    http *h = context;
+    CURL *e = t->easy;
+    bool  ok = true;
+
+    ok &= curl_easy_setopt(e, CURLOPT_URL, h->url) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_POST, 1L) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_USERAGENT, "diurnal") == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) == CURLE_OK;
+    /* Nothing of the environment, nothing an answer could talk us into. */
+    ok &= curl_easy_setopt(e, CURLOPT_PROXY, "") == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
+    if (h->ca_file) ok &= curl_easy_setopt(e, CURLOPT_CAINFO, h->ca_file) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_HTTP_VERSION,
+                           h->http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1) ==
+          CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_PIPEWAIT, h->http2 ? 1L : 0L) == CURLE_OK;
+    /* Threads and signals: none of either. Names are pinned; should one get past that, its resolver
+     * thread is left alone. */
+    ok &= curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
+    /* libcurl's own 0 would be five minutes. */
+    ok &= curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
+                           (long)(h->connect_ms > 0 ? h->connect_ms : SOME_DAYS_MS)) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_MAXLIFETIME_CONN, (long)CONNECTION_LIFE_S) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L) == CURLE_OK;
+    /* Thousands at once: both are smaller than libcurl's own choice. */
+    ok &= curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 4096L) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, 16384L) == CURLE_OK;
+    return ok;
+}
+
+static void free_handle(uv_handle_t *handle) { free(handle); }
+
+static void http_done(http *h) {
+    http_loop_free(h->loop);
+    resolver_free(h->where);
+    if (h->idle) uv_close((uv_handle_t *)h->idle, free_handle);
+    signer_free(h->sign);
+    free(h->url);
+    free(h->ca_file);
+    free(h);
+    curl_global_cleanup();
+}
+
+static void http_close(dn_runner *runner) { http_done(runner->own); }
+
+static int idle_init(http *h, uv_loop_t *uv) {
+    if (h->idle_ms == 0) return DN_OK;
+    h->idle = calloc(1, sizeof *h->idle);
+    if (!h->idle) return DN_ENOMEM;
+    uv_timer_init(uv, h->idle);
+    h->idle->data = h;
+    return DN_OK;
+}
+
+static int http_open(dn_runner *runner, const dn_runner_config *config) {
+    static char content_type[] = "Content-Type: application/json", expect[] = "Expect:";
+    const char *fault;
+    url_parts   parts;
+    http       *h;
+    int         rc = url_read(config->url, config->allow_private, &parts, NULL);
+
+    if (rc < 0) return rc;
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return DN_ENOMEM;
+    h = calloc(1, sizeof *h);
+    if (!h) {
+        curl_global_cleanup();
+        return DN_ENOMEM;
+    }
+    h->concurrency_max = config->concurrency_max > 0 ? config->concurrency_max : 1;
+    h->http2 = config->http2 && parts.tls;
+    h->connect_ms = config->connect_ms;
+    h->idle_ms = config->idle_ms;
+    h->always[0] = (struct curl_slist){.data = content_type, .next = &h->always[1]};
+    h->always[1] = (struct curl_slist){.data = expect}; /* no body here is worth asking first */
+    TAILQ_INIT(&h->waiting);
+    TAILQ_INIT(&h->moving);
+    h->url = strdup(config->url);
+    if (config->ca_file) h->ca_file = strdup(config->ca_file);
+    if (!h->url || (config->ca_file && !h->ca_file)) rc = DN_ENOMEM;
+    if (rc == DN_OK && config->secret) rc = signer_new(config->secret, &h->sign, &fault);
+    if (rc == DN_OK) rc = idle_init(h, runner->uv);
+    if (rc == DN_OK)
+        rc = resolver_new(runner->uv, parts.host, parts.port, config->connect_ms, on_resolved, h,
+                          &h->where);
+    const http_loop_config loop = {
+        .uv = runner->uv,
+        .connections_max = h->concurrency_max,
+        .allow_private = config->allow_private,
+        .context = h,
+        .prepare = prepare,
+        .done = on_done,
+    };
+    if (rc == DN_OK) rc = http_loop_new(&loop, &h->loop);
+    if (rc < 0) {
+        http_done(h);
+        return rc;
+    }
+    runner->own = h;
+    return DN_OK;
+}

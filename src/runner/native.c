@@ -1,0 +1,203 @@
+/* native.c - a run is a call of a C function of the program that embeds diurnal.
+ * One that does not block is called where the run begins. One that blocks is called on libuv's pool,
+ * which it shares with name lookups: so only a few at once, and the others wait here. A call cannot
+ * be interrupted: one that is cut is waited for, because its slot is not free before it returns. */
+#include "timed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+enum { NATIVE_AT_ONCE = 3 }; /* of the pool's four */
+
+typedef struct work work;
+
+typedef struct native {
+    dn_native_job job;
+    uv_loop_t    *uv;
+    TAILQ_HEAD(work_list, work) waiting, working;
+    unsigned at_once;
+} native;
+
+/* Outlives its run and its runner while a thread of the pool has it. */
+struct work {
+    uv_work_t request;
+    TAILQ_ENTRY(work) link;
+    native            *owner; /* NULL: it has gone */
+    struct native_run *run;   /* NULL: nobody is told */
+    bool               working;
+
+    /* The thread's until it is back. */
+    dn_native_job  job;
+    dn_run_request asked;
+    char           user_id[DN_ID_MAX];
+    dn_run_result  result;
+};
+
+typedef struct native_run {
+    timed_run timed; /* first: of a job that does not block */
+    work     *work;  /* of one that does; NULL: it is back */
+    bool      blocks;
+} native_run;
+
+/* ---- Jobs that block ---- */
+
+static void on_thread(uv_work_t *request) {
+    work *w = (work *)request;
+
+    w->result = w->job.fn(w->job.context, &w->asked);
+}
+
+static void start_next(native *n);
+
+static void on_back(uv_work_t *request, int status) {
+    work       *w = (work *)request;
+    native     *n = w->owner;
+    native_run *r = w->run;
+
+    if (n) {
+        TAILQ_REMOVE(&n->working, w, link);
+        n->at_once--;
+    }
+    if (r) {
+        r->work = NULL;
+        if (status != 0) w->result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+        run_end(&r->timed.run, w->result);
+    }
+    free(w);
+    if (n) start_next(n);
+}
+
+static void start_next(native *n) {
+    work *w;
+
+    while (n->at_once < NATIVE_AT_ONCE && (w = TAILQ_FIRST(&n->waiting))) {
+        TAILQ_REMOVE(&n->waiting, w, link);
+        TAILQ_INSERT_TAIL(&n->working, w, link);
+        w->working = true;
+        n->at_once++;
+        (void)uv_queue_work(n->uv, &w->request, on_thread,
+                            on_back); /* fails without a callback only */
+    }
+}
+
+static void begin_blocking(native_run *r, native *n, const dn_run_request *request) {
+    work *w = calloc(1, sizeof *w);
+
+    if (!w) {
+        run_say(&r->timed.run, "out of memory");
+        run_end(&r->timed.run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, 0));
+        return;
+    }
+    w->owner = n;
+    w->run = r;
+    w->job = n->job;
+    w->asked = *request;
+    memcpy(w->user_id, request->user_id, request->user_id_len);
+    w->asked.user_id = w->user_id;
+    r->work = w;
+    TAILQ_INSERT_TAIL(&n->waiting, w, link);
+    start_next(n);
+}
+
+/* True: no thread has it, and none will. */
+static bool withdraw(work *w) {
+    if (w->working) return false;
+    TAILQ_REMOVE(&w->owner->waiting, w, link);
+    free(w);
+    return true;
+}
+
+/* ---- The scheme ---- */
+
+static const dn_native_job *job_named(const dn_runner_config *config) {
+    const char *name = config->url + strlen("native:");
+
+    for (size_t i = 0; i < config->jobs_len; i++)
+        if (strcmp(config->jobs[i].name, name) == 0) return &config->jobs[i];
+    return NULL;
+}
+
+static int native_check(const dn_runner_config *config, char *why) {
+    char   known[DN_RUNNER_WHY / 2] = "";
+    size_t len = 0;
+
+    if (job_named(config)) return DN_OK;
+    for (size_t i = 0; i < config->jobs_len && len < sizeof known - 1; i++) {
+        const int n = snprintf(known + len, sizeof known - len, "%s%s", i > 0 ? ", " : "",
+                               config->jobs[i].name);
+        len += (size_t)n;
+    }
+    return runner_refuse(why, "runner \"%.80s\": this program has no job of that name; %s%s",
+                         config->url, known[0] ? "there are: " : "it has none at all", known);
+}
+
+static int native_open(dn_runner *runner, const dn_runner_config *config) {
+    const dn_native_job *job = job_named(config);
+    native              *n;
+
+    if (job->blocks && !runner->uv) return DN_EINVAL;
+    n = calloc(1, sizeof *n);
+    if (!n) return DN_ENOMEM;
+    n->job = *job;
+    n->job.name = NULL; /* the caller's */
+    n->uv = runner->uv;
+    TAILQ_INIT(&n->waiting);
+    TAILQ_INIT(&n->working);
+    runner->own = n;
+    return DN_OK;
+}
+
+/* Runs have been dropped; what is here has nobody who is told. */
+static void native_close(dn_runner *runner) {
+    native *n = runner->own;
+    work   *w;
+
+    while ((w = TAILQ_FIRST(&n->working))) {
+        TAILQ_REMOVE(&n->working, w, link);
+        w->owner = NULL;
+    }
+    free(n);
+}
+
+static void native_begin(dn_run *run, dn_self *self, const dn_run_request *request) {
+    native *n = run->runner->own;
+
+    if (n->job.blocks) {
+        ((native_run *)run)->blocks = true;
+        begin_blocking((native_run *)run, n, request);
+        return;
+    }
+    timed_after(run, self, /* delay_ms= */ 0, n->job.fn(n->job.context, request));
+}
+
+static void native_cut(dn_run *run, dn_self *self) {
+    native_run *r = (native_run *)run;
+
+    if (!r->blocks) {
+        timed_cut(run, self);
+        return;
+    }
+    if (!withdraw(r->work)) return;
+    r->work = NULL;
+    run_say(run, "cut off before its turn came");
+    run_end(run, dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0));
+}
+
+static void native_drop(dn_run *run) {
+    work *w = DN_TAKE(((native_run *)run)->work);
+
+    if (w && !withdraw(w)) w->run = NULL;
+}
+
+const scheme native_scheme = {
+    .run_size = sizeof(native_run),
+    .simulates = true,
+    .check = native_check,
+    .open = native_open,
+    .close = native_close,
+    .begin = native_begin,
+    .cut = native_cut,
+    .drop = native_drop,
+};

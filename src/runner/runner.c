@@ -1,0 +1,213 @@
+/* runner.c - which scheme runs a job, and the life of runners and runs.
+ * A run belongs to the actor that began it, what it holds of the world (a connection, a process) to
+ * its runner. Either may go first. A runner lists all its runs, so that one whose actor failed while
+ * beginning it, and which therefore nobody owns, goes with the runner. */
+#include "scheme.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <uv.h>
+
+enum { AGAIN_MS = 5 };
+
+static const struct {
+    const char   *prefix;
+    const scheme *how;
+} schemes[] = {
+    {"http://", &http_scheme},   {"https://", &http_scheme}, {"exec:", &exec_scheme},
+    {"native:", &native_scheme}, {"demo:", &demo_scheme},
+};
+
+/* ---- Words ---- */
+
+static void one_line(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = ' ';
+}
+
+void run_say(dn_run *run, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(run->detail, sizeof run->detail, format, args);
+    va_end(args);
+    one_line(run->detail);
+}
+
+int runner_refuse(char *why, const char *format, ...) {
+    va_list args;
+
+    if (!why) return DN_EINVAL;
+    va_start(args, format);
+    (void)vsnprintf(why, DN_RUNNER_WHY, format, args);
+    va_end(args);
+    one_line(why);
+    return DN_EINVAL;
+}
+
+/* ---- Runners ---- */
+
+static const scheme *scheme_of(const char *url) {
+    if (!url) return &scripted_scheme;
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        if (strncasecmp(url, schemes[i].prefix, strlen(schemes[i].prefix)) == 0)
+            return schemes[i].how;
+    return NULL;
+}
+
+int dn_runner_check(const dn_runner_config *config, char *why) {
+    const scheme *how = scheme_of(config->url);
+
+    if (!how)
+        return runner_refuse(why,
+                             "runner \"%.100s\": no known scheme; want http://…, https://…, "
+                             "exec:/path args…, native:NAME or demo:",
+                             config->url);
+    return how->check(config, why);
+}
+
+static int runner_again_init(dn_runner *runner) {
+    if (!runner->uv) return DN_OK;
+    runner->again = calloc(1, sizeof *runner->again);
+    if (!runner->again) return DN_ENOMEM;
+    uv_timer_init(runner->uv, runner->again);
+    runner->again->data = runner;
+    return DN_OK;
+}
+
+static void again_closed(uv_handle_t *handle) { free(handle); }
+
+static void runner_again_done(dn_runner *runner) {
+    if (runner->again) uv_close((uv_handle_t *)runner->again, again_closed);
+}
+
+int dn_runner_new(dn_self *self, const dn_runner_config *config, dn_runner **out_runner,
+                  char *why) {
+    int        rc = dn_runner_check(config, why);
+    dn_runner *runner;
+
+    if (rc < 0) return rc;
+    runner = calloc(1, sizeof *runner);
+    if (!runner) return DN_ENOMEM;
+    runner->how = scheme_of(config->url);
+    runner->runtime = dn_self_runtime(self);
+    runner->uv = dn_uv_loop(self);
+    TAILQ_INIT(&runner->runs);
+    if (!runner->uv && !runner->how->simulates) rc = DN_EINVAL;
+    if (rc == DN_OK) rc = runner_again_init(runner);
+    if (rc == DN_OK) rc = runner->how->open(runner, config);
+    if (rc == DN_EINVAL)
+        rc = runner_refuse(why, "runner \"%.100s\": it needs the world, and this is a simulation",
+                           config->url);
+    if (rc < 0) {
+        runner_again_done(runner);
+        free(runner);
+        return rc;
+    }
+    *out_runner = runner;
+    return DN_OK;
+}
+
+void dn_runner_free(void *thing) {
+    dn_runner *runner = thing;
+    dn_run    *run;
+
+    if (!runner) return;
+    while ((run = TAILQ_FIRST(&runner->runs))) {
+        TAILQ_REMOVE(&runner->runs, run, link);
+        if (run->phase <= RUN_UNDER_WAY && run->how->drop) run->how->drop(run);
+        if (run->phase == RUN_BEGINNING) {
+            free(run);
+            continue;
+        }
+        if (run->phase == RUN_UNDER_WAY && !run->alone) {
+            run_say(run, "cut off: its runner has ended");
+            run_end(run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, 0));
+        }
+        run->runner =
+            NULL; /* one untold now stays so: its actor is flooded, and its watchers decide */
+    }
+    if (runner->how->close) runner->how->close(runner);
+    runner_again_done(runner);
+    free(runner);
+}
+
+/* ---- Runs ---- */
+
+int dn_run_begin(dn_runner *runner, dn_self *self, const dn_run_request *request, uint32_t kind,
+                 dn_run **out_run) {
+    dn_run *run;
+
+    assert(request->user_id_len <= DN_ID_MAX);
+    run = calloc(1, runner->how->run_size);
+    if (!run) return DN_ENOMEM;
+    run->how = runner->how;
+    run->runner = runner;
+    run->runtime = runner->runtime;
+    run->task = dn_self_ref(self);
+    run->kind = kind;
+    /* Listed first: begin may fail self, and then nobody else knows of it. */
+    TAILQ_INSERT_TAIL(&runner->runs, run, link);
+    runner->how->begin(run, self, request);
+    if (run->phase == RUN_BEGINNING) run->phase = RUN_UNDER_WAY;
+    *out_run = run;
+    return DN_OK;
+}
+
+void dn_run_cut(dn_run *run, dn_self *self) {
+    if (run->phase != RUN_UNDER_WAY || run->was_cut) return;
+    run->was_cut = true;
+    run->how->cut(run, self);
+}
+
+const char *dn_run_detail_borrow(const dn_run *run) { return run->detail; }
+
+void dn_run_free(void *thing) {
+    dn_run *run = thing;
+
+    if (!run) return;
+    if (run->runner) {
+        if (run->phase == RUN_UNDER_WAY && run->how->drop) run->how->drop(run);
+        TAILQ_REMOVE(&run->runner->runs, run, link);
+    }
+    free(run);
+}
+
+/* ---- Their end ---- */
+
+/* True: the message is on its way, or nobody is there to get it. */
+static bool run_tell(dn_run *run) {
+    const int rc = dn_post(run->runtime, run->task, run->kind, &run->result, sizeof run->result);
+
+    if (rc == DN_EFULL || rc == DN_ENOMEM) return false;
+    run->phase = RUN_OVER;
+    return true;
+}
+
+static void on_again(uv_timer_t *timer) {
+    const dn_runner *runner = timer->data;
+    dn_run          *run;
+    bool             all = true;
+
+    for (run = TAILQ_FIRST(&runner->runs); run; run = TAILQ_NEXT(run, link)) {
+        if (run->phase == RUN_UNTOLD && !run_tell(run)) all = false;
+    }
+    if (all) uv_timer_stop(timer);
+}
+
+/* A full mailbox passes; without its message a run would hold its slot for ever. */
+static void run_try_again(dn_runner *runner) {
+    if (!uv_is_active((uv_handle_t *)runner->again))
+        uv_timer_start(runner->again, on_again, AGAIN_MS, AGAIN_MS);
+}
+
+void run_end(dn_run *run, dn_run_result result) {
+    assert(run->phase <= RUN_UNDER_WAY && "a run ends once");
+    run->result = result;
+    run->phase = RUN_UNTOLD;
+    if (!run_tell(run)) run_try_again(run->runner);
+}

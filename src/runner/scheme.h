@@ -1,0 +1,83 @@
+/* scheme.h - what the runners of all schemes have in common, and what each adds.
+ * A scheme is a table of six functions. runner.c owns the life of a runner and of its runs and calls them;
+ * a scheme never frees a run, and says run_end once for each that it has begun, cut or not. */
+#ifndef DIURNAL_RUNNER_SCHEME_H
+#define DIURNAL_RUNNER_SCHEME_H
+
+#include "diurnal/runtime.h"
+#include "runner.h"
+
+#include <sys/queue.h>
+
+enum { RUN_DETAIL_MAX = 192 };
+
+typedef enum run_phase {
+    RUN_BEGINNING, /* dn_run_begin has not returned: nobody owns it but its runner */
+    RUN_UNDER_WAY,
+    RUN_UNTOLD, /* ended; its message found no room, and is tried again */
+    RUN_OVER,   /* its message is on its way, or is a timer's that needs nobody any more */
+} run_phase;
+
+typedef struct scheme scheme;
+
+struct dn_run {
+    const scheme *how;
+    dn_runner    *runner; /* NULL: it has gone */
+    TAILQ_ENTRY(dn_run) link;
+    run_phase     phase;
+    bool          was_cut;
+    bool          alone; /* it goes on, and may be cut, without its runner */
+    dn_runtime   *runtime;
+    dn_ref        task;
+    uint32_t      kind;
+    dn_run_result result; /* RUN_UNTOLD */
+    char          detail[RUN_DETAIL_MAX];
+};
+typedef TAILQ_HEAD(run_list, dn_run) run_list;
+
+struct dn_runner {
+    const scheme      *how;
+    dn_runtime        *runtime;
+    struct uv_loop_s  *uv; /* NULL under simulation */
+    run_list           runs;
+    struct uv_timer_s *again; /* tries what is untold. NULL under simulation */
+    void              *own;   /* the scheme's */
+};
+
+struct scheme {
+    size_t run_size;  /* of its own struct, which begins with a dn_run; zeroed before begin */
+    bool   simulates; /* needs nothing of the world */
+
+    /* As dn_runner_check, for a URL of this scheme. */
+    int (*check)(const dn_runner_config *config, char *why);
+
+    /* Sets runner->own. config has passed check. DN_ENOMEM, or DN_EINVAL: it needs a loop of libuv. */
+    int (*open)(dn_runner *runner, const dn_runner_config *config);
+
+    /* Everything goes at once. Its runs have been dropped. May be NULL. */
+    void (*close)(dn_runner *runner);
+
+    /* Whatever goes wrong is said with run_end, at once or later. */
+    void (*begin)(dn_run *run, dn_self *self, const dn_run_request *request);
+
+    /* Once at most, and not after run_end. */
+    void (*cut)(dn_run *run, dn_self *self);
+
+    /* Lets go of the run at once, without run_end. Also called outside any handler. May be NULL. */
+    void (*drop)(dn_run *run);
+};
+
+extern const scheme http_scheme, exec_scheme, native_scheme, demo_scheme, scripted_scheme;
+
+/* ---- For the schemes ---- */
+
+/* It has ended: its actor gets the message. From a handler or a callback of the loop. */
+void run_end(dn_run *run, dn_run_result result);
+
+/* One line for the log: control characters become spaces, what is too long is cut. */
+void run_say(dn_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for DN_RUNNER_WHY bytes; answers DN_EINVAL. why may be NULL. */
+int runner_refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,50 @@
+/* scripted.c - runs that go as a script says, in the actors' own time: for replay and simulation. */
+#include "timed.h"
+
+#include <stdlib.h>
+
+typedef struct script {
+    dn_script_fn *fn;
+    void         *context;
+} script;
+
+static int scripted_check(const dn_runner_config *config, char *why) {
+    if (!config->script) return runner_refuse(why, "a runner has neither a URL nor a script");
+    return DN_OK;
+}
+
+static int scripted_open(dn_runner *runner, const dn_runner_config *config) {
+    script *s = calloc(1, sizeof *s);
+
+    if (!s) return DN_ENOMEM;
+    *s = (script){.fn = config->script, .context = config->script_context};
+    runner->own = s;
+    return DN_OK;
+}
+
+static void scripted_close(dn_runner *runner) { free(runner->own); }
+
+static void scripted_begin(dn_run *run, dn_self *self, const dn_run_request *request) {
+    const script          *s = run->runner->own;
+    const dn_script_answer says = s->fn(s->context, request);
+
+    switch (says.how) {
+    case DN_SCRIPT_ENDS: timed_after(run, self, says.duration_ms, says.result); return;
+    case DN_SCRIPT_HANG: timed_never(run); return;
+    case DN_SCRIPT_CRASH:
+        timed_after(run, self, says.duration_ms,
+                    dn_run_result_of(DN_OUTCOME_CRASH, DN_CLASS_UNKNOWN, 0));
+        return;
+    }
+    dn_fail("a script answered something that is no way to end");
+}
+
+const scheme scripted_scheme = {
+    .run_size = sizeof(timed_run),
+    .simulates = true,
+    .check = scripted_check,
+    .open = scripted_open,
+    .close = scripted_close,
+    .begin = scripted_begin,
+    .cut = timed_cut,
+};

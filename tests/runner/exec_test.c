@@ -1,0 +1,311 @@
+/* exec_test.c - an exec runner: processes, what they leave behind, and how they are made to go.
+ * After each show no child is left, living or zombie, and no descriptor. */
+#include "stage.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum { SOON_MS = 20000 };
+
+static void plays_clean(stage *s) {
+    stage_warms_up();
+    const int before = open_descriptors();
+
+    CHECK_INT(stage_plays(s), DN_OK);
+    CHECK_INT(open_descriptors(), before);
+    CHECK(no_children());
+}
+
+static stage *one_run_of(const char *command) {
+    stage *s = stage_of(command);
+
+    stage_asks(s, "ada");
+    return s;
+}
+
+static void ends_as(const char *command, dn_outcome outcome, dn_error_class cls, uint32_t code,
+                    const char *detail) {
+    stage *s = one_run_of(command);
+
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], outcome, cls, code);
+    CHECK_STR(s->runs[0].detail, detail);
+    CHECK(s->runs[0].after_ms < SOON_MS);
+}
+
+/* ---- A file that processes write to, and we read ---- */
+
+static char file_path[] = "/tmp/diurnal-exec-test-XXXXXX";
+
+static const char *with_file(const char *format) {
+    static char command[512];
+    const int   fd = mkstemp(file_path);
+
+    CHECK(fd >= 0);
+    close(fd);
+    char *at = command;
+    for (; *format; format++) {
+        if (*format == '@') at += snprintf(at, 64, "%s", file_path);
+        else *at++ = *format;
+    }
+    *at = '\0';
+    return command;
+}
+
+static const char *file_text(void) {
+    static char text[4096];
+    const int   fd = open(file_path, O_RDONLY | O_CLOEXEC);
+    ssize_t     n;
+
+    CHECK(fd >= 0);
+    n = read(fd, text, sizeof text - 1);
+    CHECK(n >= 0);
+    text[n] = '\0';
+    close(fd);
+    return text;
+}
+
+static const char *file_ends(void) {
+    const char *text = file_text();
+
+    unlink(file_path);
+    return text;
+}
+
+/* The number in the file, once it is there. */
+static pid_t pid_in_file(void) {
+    pid_t pid = 0;
+
+    for (int i = 0; (pid = (pid_t)strtol(file_text(), NULL, 10)) == 0; i++) {
+        CHECK(i < 20000);
+        usleep(1000);
+    }
+    return pid;
+}
+
+/* It has been killed; whoever adopts orphans here may be slow to reap it. */
+static void is_gone(pid_t pid) {
+    for (int i = 0; kill(pid, 0) == 0; i++) {
+        char path[64], text[256] = "";
+        (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        const int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0) {
+            const ssize_t n = read(fd, text, sizeof text - 1);
+            text[n > 0 ? n : 0] = '\0';
+            close(fd);
+        }
+        if (strstr(text, ") Z ")) return;
+        CHECK_MSG(i < 20000, "process %d lives", pid);
+        usleep(1000);
+    }
+}
+
+/* ---- Ending by itself ---- */
+
+TEST(exit_0_is_ok) { ends_as("exec:/bin/true", DN_OUTCOME_OK, DN_CLASS_NONE, 0, ""); }
+
+TEST(another_exit_is_an_error_with_its_last_complaint) {
+    ends_as("exec:/bin/sh -c \"echo first >&2; echo the disk is full >&2; exit 3\"",
+            DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 3, "exit 3: the disk is full");
+}
+
+TEST(the_last_line_names_the_class) {
+    ends_as("exec:/bin/sh -c \"echo working; echo '{\\\"error_class\\\":\\\"llm\\\"}'; exit 1\"",
+            DN_OUTCOME_ERROR, DN_CLASS_LLM, 1, "exit 1");
+}
+
+TEST(a_last_line_that_is_broken_json_is_parse) {
+    ends_as("exec:/bin/sh -c \"echo '{broken'; exit 1\"", DN_OUTCOME_ERROR, DN_CLASS_PARSE, 1,
+            "exit 1");
+}
+
+TEST(a_signal_is_an_error) {
+    ends_as("exec:/bin/sh -c \"kill -SEGV $$\"", DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 128 + SIGSEGV,
+            "Segmentation fault");
+}
+
+TEST(a_process_gets_request_key_and_trace) {
+    setenv("DIURNAL_SECRET", "whsec_x", 1);
+    stage *s = one_run_of(with_file("exec:/bin/sh -c \"cat /dev/stdin > @; env | grep -E "
+                                    "'^(DIURNAL|TRACEPARENT)' | sort >> @\""));
+
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    const char *text = file_ends();
+    CHECK_MSG(strncmp(text, "{\"type\":\"daily.run\",\"user_id\":\"ada\",", 36) == 0, "%s", text);
+    CHECK_MSG(strstr(text, "Z\"}\nDIURNAL_IDEMPOTENCY_KEY=daily:ada:2024-10-04\n"
+                           "TRACEPARENT=00-00000000000000010000000000000002-0000000000000003-01\n"),
+              "%s", text);
+    CHECK(!strstr(text, "SECRET"));
+}
+
+TEST(a_process_that_never_reads_holds_up_nobody) {
+    ends_as("exec:/bin/sh -c \"exec 0<&-; exit 0\"", DN_OUTCOME_OK, DN_CLASS_NONE, 0, "");
+}
+
+TEST(no_shell_is_between) {
+    stage *s = one_run_of(with_file("exec:/bin/sh -c \"echo \\\"$1\\\" > @\" x \"$HOME; *\""));
+
+    plays_clean(s);
+    CHECK_STR(file_ends(), "$HOME; *\n");
+}
+
+TEST(much_output_is_read_and_dropped_and_the_last_line_counts) {
+    ends_as("exec:/bin/sh -c \"yes | head -c 20000000; echo; echo "
+            "'{\\\"error_class\\\":\\\"req\\\"}'; exit 1\"",
+            DN_OUTCOME_ERROR, DN_CLASS_REQ, 1, "exit 1");
+}
+
+TEST(a_line_without_end_is_no_answer_and_costs_no_memory) {
+    ends_as("exec:/bin/sh -c \"head -c 20000000 /dev/zero; exit 1\"", DN_OUTCOME_ERROR,
+            DN_CLASS_UNKNOWN, 1, "exit 1");
+}
+
+TEST(much_complaint_is_cut) {
+    stage *s =
+        one_run_of("exec:/bin/sh -c \"head -c 5000000 /dev/zero | tr '\\\\0' x >&2; exit 1\"");
+
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 1);
+    CHECK(strncmp(s->runs[0].detail, "exit 1: xxxx", 12) == 0 && strlen(s->runs[0].detail) < 256);
+}
+
+TEST(a_program_that_has_gone_is_an_error) {
+    static const char script[] = "#!/bin/sh\nrm \"$0\"\n";
+    const char       *url = with_file("exec:@");
+    const int         fd = open(file_path, O_WRONLY | O_CLOEXEC);
+
+    CHECK_INT(write(fd, script, sizeof script - 1), sizeof script - 1);
+    close(fd);
+    CHECK_INT(chmod(file_path, 0755), 0);
+    stage *s = one_run_of(url);
+    stage_asks(s, "bob");
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    CHECK_CAME(&s->runs[1], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+    CHECK_MSG(strstr(s->runs[1].detail, "cannot be started: no such file"), "%s",
+              s->runs[1].detail);
+}
+
+TEST(a_hundred_one_after_another_leave_nothing) {
+    stage *s = one_run_of("exec:/bin/sh -c \"echo x; exit 0\"");
+
+    for (int i = 1; i < 100 / TEST_SLOW_FACTOR; i++) stage_asks(s, "ada");
+    s->at_once = 8;
+    plays_clean(s);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+}
+
+/* ---- Grandchildren ---- */
+
+TEST(a_grandchild_that_holds_the_output_open_is_not_waited_for_but_killed) {
+    stage *s = one_run_of(with_file("exec:/bin/sh -c \"sleep 1000 & echo $! > @; echo done\""));
+
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    CHECK(s->runs[0].after_ms < SOON_MS);
+    is_gone(pid_in_file());
+    unlink(file_path);
+}
+
+TEST(a_grandchild_that_floods_the_output_is_not_waited_for_either) {
+    stage *s = one_run_of("exec:/bin/sh -c \"yes & exit 0\"");
+
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+}
+
+/* ---- Being cut ---- */
+
+TEST(a_cut_process_may_end_on_term) {
+    stage *s = one_run_of(with_file(
+        "exec:/bin/sh -c \"trap 'echo bye > @; exit 0' TERM; while :; do sleep 0.01; done\""));
+
+    s->runs[0].cut_ms = 300;
+    plays_clean(s);
+    CHECK_INT(s->runs[0].messages, 1);
+    CHECK(s->runs[0].after_ms < 5000);
+    CHECK_STR(file_ends(), "bye\n");
+}
+
+TEST(a_process_that_ignores_term_is_killed) {
+    stage *s = one_run_of("exec:/bin/sh -c \"trap '' TERM; while :; do sleep 0.01; done\"");
+
+    s->config.kill_ms = 150;
+    s->runs[0].cut_ms = 150;
+    plays_clean(s);
+    CHECK_INT(s->runs[0].messages, 1);
+    CHECK_INT(dn_run_code(s->runs[0].result), 128 + SIGKILL);
+    CHECK(s->runs[0].after_ms >= 300 && s->runs[0].after_ms < SOON_MS);
+}
+
+TEST(of_a_cut_process_the_whole_group_goes) {
+    stage *s = one_run_of(with_file(
+        "exec:/bin/sh -c \"(trap '' TERM; while :; do sleep 0.01; done) & echo $! > @; wait\""));
+
+    s->config.kill_ms = 200;
+    s->runs[0].cut_ms = 300;
+    plays_clean(s);
+    CHECK_INT(s->runs[0].messages, 1);
+    is_gone(pid_in_file());
+    CHECK(s->runs[0].after_ms >= 490); /* it had its time for TERM */
+    unlink(file_path);
+}
+
+TEST(a_process_cut_twice_ends_once) {
+    stage *s = one_run_of("exec:/bin/sleep 1000");
+
+    s->runs[0].cut_ms = 50;
+    s->runs[0].twist = STAGE_CUTS_TWICE;
+    plays_clean(s);
+    CHECK_INT(s->runs[0].messages, 1);
+    CHECK_INT(dn_run_code(s->runs[0].result), 128 + SIGTERM);
+}
+
+TEST(an_actor_that_fails_takes_its_process_with_it) {
+    stage *s = one_run_of("exec:/bin/sh -c \"trap '' TERM; sleep 1000\"");
+
+    s->runs[0].twist = STAGE_FAILS;
+    stage_asks(s, "bob")->twist = STAGE_LEAVES;
+    stage_asks(s, "cleo")->cut_ms = 100;
+    s->config.kill_ms = 100;
+    s->at_once = 3;
+    plays_clean(s);
+    CHECK_INT(s->runs[0].messages, 0);
+    CHECK_INT(s->runs[1].messages, 0);
+    CHECK_INT(s->runs[2].messages, 1);
+}
+
+TEST(a_runner_that_goes_kills_and_reaps_what_is_under_way) {
+    stage *s = one_run_of("exec:/bin/sh -c \"trap '' TERM; sleep 1000 & wait\"");
+
+    for (int i = 0; i < 20; i++) stage_asks(s, "ada");
+    s->at_once = 100;
+    s->leaves_with = true;
+    plays_clean(s);
+}
+
+/* ---- Too few descriptors ---- */
+
+TEST(without_descriptors_processes_are_errors_and_with_some_they_go_on) {
+    stage              *s = one_run_of("exec:/bin/true");
+    const struct rlimit few = {(rlim_t)(open_descriptors() + 30),
+                               (rlim_t)(open_descriptors() + 30)};
+
+    for (int i = 0; i < 60; i++) stage_asks(s, "ada");
+    s->at_once = 20;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+    CHECK_INT(stage_plays(s), DN_OK);
+    int ok = 0, error = 0;
+    for (size_t i = 0; i < s->len; i++) {
+        CHECK_INT(s->runs[i].messages, 1);
+        if (dn_run_outcome(s->runs[i].result) == DN_OUTCOME_OK) ok++;
+        else error++;
+        if (error && dn_run_outcome(s->runs[i].result) != DN_OUTCOME_OK)
+            CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+    }
+    CHECK_MSG(ok > 0 && error > 0, "%d ok, %d errors", ok, error);
+    CHECK(no_children());
+}

@@ -1,0 +1,110 @@
+/* native_test.c - functions of the embedding program as runs. */
+#include "stage.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static _Atomic(int)  working, most, calls;
+static _Atomic(bool) gate_open;
+
+static dn_run_result answers_at_once(void *context, const dn_run_request *request) {
+    CHECK_STR(context, "context");
+    CHECK_UINT(request->user_id_len, 3);
+    return dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_LLM, 42);
+}
+
+static dn_run_result works(void *context, const dn_run_request *request) {
+    const int now = atomic_fetch_add(&working, 1) + 1;
+
+    (void)context;
+    CHECK(memcmp(request->user_id, "ada", 3) == 0);
+    for (int seen = atomic_load(&most);
+         now > seen && !atomic_compare_exchange_weak(&most, &seen, now);) {}
+    atomic_fetch_add(&calls, 1);
+    usleep(1000);
+    atomic_fetch_sub(&working, 1);
+    return dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+}
+
+static dn_run_result waits_for_the_gate(void *context, const dn_run_request *request) {
+    (void)context, (void)request;
+    while (!atomic_load(&gate_open)) usleep(1000);
+    return dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+}
+
+static char context[] = "context";
+
+static const dn_native_job jobs[] = {
+    {.name = "now", .fn = answers_at_once, .context = context},
+    {.name = "works", .fn = works, .blocks = true},
+    {.name = "gate", .fn = waits_for_the_gate, .blocks = true},
+};
+
+static stage *stage_with(const char *url, int runs, uint32_t at_once) {
+    stage *s = stage_of(url);
+
+    s->config.jobs = jobs;
+    s->config.jobs_len = sizeof jobs / sizeof jobs[0];
+    s->at_once = at_once;
+    for (int i = 0; i < runs; i++) stage_asks(s, "ada");
+    return s;
+}
+
+TEST(a_function_that_does_not_block_answers_at_once) {
+    stage *s = stage_with("native:now", 10, 3);
+
+    CHECK_INT(stage_plays(s), DN_OK);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CLASS_LLM, 42);
+}
+
+TEST(functions_that_block_run_on_a_few_threads) {
+    stage *s = stage_with("native:works", 100, 50);
+
+    CHECK_INT(stage_plays(s), DN_OK);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    CHECK_INT(atomic_load(&calls), 100);
+    CHECK(atomic_load(&most) <= 3);
+}
+
+static void *opens_the_gate(void *nothing) {
+    usleep(200000);
+    atomic_store(&gate_open, true);
+    return nothing;
+}
+
+TEST(of_those_cut_the_waiting_end_at_once_and_the_working_when_they_return) {
+    stage    *s = stage_with("native:gate", 10, 10);
+    pthread_t thread;
+
+    for (size_t i = 0; i < s->len; i++) s->runs[i].cut_ms = 20;
+    CHECK_INT(pthread_create(&thread, NULL, opens_the_gate, NULL), 0);
+    CHECK_INT(stage_plays(s), DN_OK);
+    pthread_join(thread, NULL);
+    int cut = 0;
+    for (size_t i = 0; i < s->len; i++) {
+        CHECK_INT(s->runs[i].messages, 1);
+        if (dn_run_outcome(s->runs[i].result) == DN_OUTCOME_TIMEOUT) cut++;
+    }
+    CHECK_INT(cut, 7);
+}
+
+TEST(whoever_goes_is_not_told_and_nothing_leaks) {
+    stage    *s = stage_with("native:gate", 10, 10);
+    pthread_t thread;
+
+    for (size_t i = 0; i < s->len; i++) s->runs[i].twist = i % 2 ? STAGE_FAILS : STAGE_LEAVES;
+    CHECK_INT(pthread_create(&thread, NULL, opens_the_gate, NULL), 0);
+    CHECK_INT(stage_plays(s), DN_OK);
+    pthread_join(thread, NULL);
+    for (size_t i = 0; i < s->len; i++) CHECK_INT(s->runs[i].messages, 0);
+}
+
+TEST(a_runner_that_goes_lets_its_functions_come_back_to_nobody) {
+    stage    *s = stage_with("native:gate", 10, 10);
+    pthread_t thread;
+
+    s->leaves_with = true;
+    CHECK_INT(pthread_create(&thread, NULL, opens_the_gate, NULL), 0);
+    CHECK_INT(stage_plays(s), DN_OK);
+    pthread_join(thread, NULL);
+}
