@@ -1,0 +1,285 @@
+/* service_bench.c - the daily service as a whole, on a real store and real loops, with users by the million.
+ *
+ *     bench_service make  DIR N PLAN     a store with N users; nothing is measured
+ *     bench_service load  DIR            how long until all are known and planning begins, and what they take
+ *     bench_service jobs  DIR            no-op jobs for all of them, each committed
+ *     bench_service herd  DIR            all of them are finalized at once
+ *
+ * PLAN: where their due times lie: `spread` over the day, `soon` in half an hour, `past` a minute ago. */
+#include "diurnal/runtime.h"
+#include "obs/log.h"
+#include "service/messages.h"
+#include "service/service.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BATCH = 4096, LOOK = 1, LOOK_MS = 2, REPORT_ACTORS = 64 };
+
+static int64_t now_ns(void) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t wall_ms(void) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static double rss_bytes(void) {
+    unsigned long size = 0, resident = 0;
+    FILE         *f = fopen("/proc/self/statm", "r");
+
+    if (!f || fscanf(f, "%lu %lu", &size, &resident) != 2) exit(1);
+    fclose(f);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static _Noreturn void wrong(const char *what) {
+    fprintf(stderr, "bench_service: %s\n", what);
+    exit(1);
+}
+
+static void print(const char *bench, const char *metric, double value, const char *unit,
+                  uint64_t n) {
+    printf("{\"peer\":\"diurnal\",\"bench\":\"%s\",\"n\":%llu,\"metric\":\"%s\",\"value\":%.3f,"
+           "\"unit\":\"%s\"}\n",
+           bench, (unsigned long long)n, metric, value, unit);
+    fflush(stdout);
+}
+
+static dn_store *store_open(const char *dir) {
+    dn_store *store = NULL;
+    char      why[DN_STORE_WHY];
+
+    if (dn_store_open(&(dn_store_config){.dir = dir, .ledger_days = 35}, &store, why) < 0)
+        wrong(why);
+    return store;
+}
+
+/* ---- make ---- */
+
+static uint32_t due_of(const char *plan, uint64_t i, int64_t at_ms) {
+    const uint32_t minute = (uint32_t)((at_ms / DN_MINUTE_MS) % DN_DAY_MINUTES);
+
+    if (strcmp(plan, "spread") == 0) return (uint32_t)(i % DN_DAY_MINUTES);
+    if (strcmp(plan, "soon") == 0) return (minute + 30) % DN_DAY_MINUTES;
+    if (strcmp(plan, "past") == 0) return (minute + DN_DAY_MINUTES - 1) % DN_DAY_MINUTES;
+    wrong("a plan is spread, soon or past");
+}
+
+/* Spread over the day they are as if the service had run: nobody's cutoff has passed unseen. */
+static dn_day first_day(const char *plan, uint32_t due, int64_t at_ms) {
+    return strcmp(plan, "spread") == 0 ? dn_daily_starts_on(due, at_ms) : dn_day_of_ms(at_ms);
+}
+
+static void make(const char *dir, uint64_t n, const char *plan) {
+    static dn_write        writes[BATCH];
+    static dn_write_result results[BATCH];
+    static char            ids[BATCH][24];
+    const int64_t          at_ms = wall_ms();
+    dn_store              *store = store_open(dir);
+
+    for (uint64_t i = 0; i < n;) {
+        size_t len = 0;
+        for (; len < BATCH && i < n; len++, i++) {
+            snprintf(ids[len], sizeof ids[len], "user-%llu", (unsigned long long)i);
+            writes[len] = (dn_write){
+                .op = DN_WRITE_SET,
+                .id = ids[len],
+                .id_len = (uint8_t)strlen(ids[len]),
+                .due = due_of(plan, i, at_ms),
+                .starts_on = first_day(plan, due_of(plan, i, at_ms), at_ms),
+            };
+        }
+        if (dn_store_write(store, writes, len, results) < 0)
+            wrong("the users cannot be registered");
+    }
+    dn_store_free(store);
+}
+
+/* ---- A no-op job ---- */
+
+static dn_run_result nothing(void *context, const dn_run_request *request) {
+    (void)context, (void)request;
+    return dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+}
+static const dn_native_job no_op = {.name = "no-op", .fn = nothing};
+
+static void failed(void *context, const char *why) {
+    (void)context;
+    wrong(why);
+}
+
+/* ---- Who watches: an actor beside the service ---- */
+
+typedef struct watcher {
+    const char *bench;
+    uint64_t    users;
+    int64_t     began_ns, loaded_ns;
+    double      rss_before;
+    uint64_t    wanted; /* writes until it is over; 0: until all are loaded and a tick is through */
+    int64_t     first_ns;
+    uint64_t    first_writes;
+    bool        reporting;
+    int         loops_left;
+    int64_t     longest_ns;
+    char        longest[DN_NAME_MAX + 1];
+} watcher;
+
+static watcher seen;
+
+static int watcher_init(dn_self *self, void *state, const void *config) {
+    (void)state, (void)config;
+    dn_timer_after(self, LOOK_MS, LOOK, 0);
+    return DN_OK;
+}
+
+static int watcher_on_look(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state, (void)msg;
+    const char    *whom = seen.wanted > 0 && seen.loaded_ns ? DN_KV : DN_TICK;
+    const uint32_t kind = seen.wanted > 0 && seen.loaded_ns ? DN_KV_STATUS : DN_ASK_STATUS;
+    const int      rc = dn_call(self, dn_name(self, whom), kind, NULL, 0, 60000, NULL);
+    if (rc == DN_EDEAD || rc == DN_EFULL) dn_timer_after(self, LOOK_MS, LOOK, 0);
+    return DN_OK;
+}
+
+static int finish(dn_self *self) {
+    static const char *const loops[] = {"main", "run", "store"};
+
+    seen.reporting = true;
+    for (size_t i = 0; i < 3; i++) dn_inspect(self, loops[i], REPORT_ACTORS);
+    seen.loops_left = 3;
+    return DN_OK;
+}
+
+static int on_tick_status(dn_self *self, const dn_tick_status *t) {
+    if (t->loaded && !seen.loaded_ns) {
+        seen.loaded_ns = now_ns();
+        print(seen.bench, "load_s", (double)(seen.loaded_ns - seen.began_ns) / 1e9, "s", t->users);
+        if (t->users != seen.users) wrong("not all users were loaded");
+    }
+    if (seen.wanted == 0 && t->ticks > 0) {
+        print(seen.bench, "planned_after_load_s", (double)(now_ns() - seen.loaded_ns) / 1e9, "s",
+              t->users);
+        print(seen.bench, "first_tick_ms", (double)t->took_us / 1e3, "ms", t->users);
+        print(seen.bench, "bytes_per_user", (rss_bytes() - seen.rss_before) / (double)t->users, "B",
+              t->users);
+        print(seen.bench, "roster_bytes_per_user", (double)t->roster_bytes / (double)t->users, "B",
+              t->users);
+        return finish(self);
+    }
+    dn_timer_after(self, LOOK_MS, LOOK, 0);
+    return DN_OK;
+}
+
+static int on_kv_status(dn_self *self, const dn_kv_status *k) {
+    if (!seen.first_ns && k->writes > 0) {
+        seen.first_ns = now_ns();
+        seen.first_writes = k->writes;
+    }
+    if (k->writes < seen.wanted) {
+        dn_timer_after(self, LOOK_MS, LOOK, 0);
+        return DN_OK;
+    }
+    const double s = (double)(now_ns() - seen.loaded_ns) / 1e9;
+    print(seen.bench, "committed_s", s, "s", seen.users);
+    print(seen.bench, "per_s", (double)seen.users / s, "1/s", seen.users);
+    print(seen.bench, "writes_a_commit", (double)k->writes / (double)k->commits, "1", seen.users);
+    return finish(self);
+}
+
+static int watcher_on_status(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    if (seen.reporting) return DN_OK;
+    if (dn_msg_size(msg) == sizeof(dn_kv_status))
+        return on_kv_status(self, DN_BODY(dn_kv_status, msg));
+    return on_tick_status(self, DN_BODY(dn_tick_status, msg));
+}
+
+/* kv may take as long as its disk does; nobody else may. */
+static int watcher_on_report(dn_self *self, void *state, const dn_msg *msg) {
+    const dn_report *r = dn_msg_body_borrow(msg);
+
+    (void)state;
+    for (size_t i = 0; dn_msg_size(msg) > 0 && i < r->actors_len; i++) {
+        const dn_actor_report *a = &r->rows[i];
+        if (strcmp(a->name, DN_KV) == 0 || a->longest_ns <= seen.longest_ns) continue;
+        seen.longest_ns = a->longest_ns;
+        snprintf(seen.longest, sizeof seen.longest, "%s", a->name);
+    }
+    if (--seen.loops_left > 0) return DN_OK;
+    print(seen.bench, "longest_handler_ms", (double)seen.longest_ns / 1e6, "ms", seen.users);
+    fprintf(stderr, "bench_service: the longest handler was %s's\n", seen.longest);
+    dn_runtime_stop(dn_self_runtime(self));
+    return DN_OK;
+}
+
+static int watcher_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state, (void)msg;
+    dn_timer_after(self, LOOK_MS, LOOK, 0);
+    return DN_OK;
+}
+
+static const dn_handler watcher_rows[] = {
+    {LOOK, watcher_on_look},
+    {DN_STATUS, watcher_on_status},
+    {DN_MSG_REPORT, watcher_on_report},
+    {DN_MSG_CALL_FAILED, watcher_on_call_failed},
+};
+static const dn_class watcher_class = {
+    .name = "watcher", .init = watcher_init, .handlers = DN_SLICE(watcher_rows)};
+
+/* ---- A run ---- */
+
+static void run(const char *bench, const char *dir, uint32_t k) {
+    static dn_service_tree  tree;
+    dn_store               *store = store_open(dir);
+    const dn_child_spec     edge = {.name = "watcher", .cls = &watcher_class};
+    const dn_runtime_config config = {.loops = dn_service_loops, .loops_len = DN_SERVICE_LOOPS};
+    const dn_service_config service = {
+        .tick_ms = 3600000, /* the one at the start is all there is to be */
+        .window_minutes = 60,
+        .retry_delay_minutes = 10,
+        .max_concurrency = k,
+        .job_timeout_ms = 60000,
+        .shutdown_grace_ms = 1000,
+        .ledger_days = 35,
+        .store = store,
+        .runner = {.url = "native:no-op", .concurrency_max = k, .jobs = &no_op, .jobs_len = 1},
+        .fatal = failed,
+    };
+    dn_runtime *runtime = NULL;
+
+    seen.bench = bench;
+    if (dn_store_count(store, &seen.users) < 0 || seen.users == 0) wrong("there are no users");
+    if (strcmp(bench, "load") != 0) seen.wanted = seen.users;
+    seen.rss_before = rss_bytes();
+    seen.began_ns = now_ns();
+    dn_service_tree_make(&service, &edge, 1, &tree);
+    const dn_spawn_spec root = {
+        .cls = &dn_supervisor_class, .config = &tree.top, .name = "diurnal"};
+    if (dn_runtime_new(&config, &runtime) < 0 || dn_runtime_run(runtime, &root) < 0)
+        wrong("the service did not run to its end");
+    dn_runtime_free(runtime);
+    dn_store_free(store);
+}
+
+int main(int argc, char **argv) {
+    dn_log_threshold(DN_LOG_WARN);
+    if (argc == 5 && strcmp(argv[1], "make") == 0)
+        make(argv[2], strtoull(argv[3], NULL, 10), argv[4]);
+    else if (argc == 3 && (strcmp(argv[1], "load") == 0 || strcmp(argv[1], "jobs") == 0 ||
+                           strcmp(argv[1], "herd") == 0))
+        run(argv[1], argv[2], 64);
+    else wrong("make DIR N PLAN | load DIR | jobs DIR | herd DIR");
+    return 0;
+}

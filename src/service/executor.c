@@ -1,0 +1,446 @@
+/* executor.c - runs what is to be run, never more than K at once.
+ * It pulls: it tells the queue how many slots are free, and gets no more than that. Each piece of work is looked at once
+ * more before it starts, for its cutoff may have come on the way. A slot is free again when its job has
+ * stopped; the user leaves the queue only when the outcome is settled, which for a success is after its
+ * commit. A crash here ends all tasks; their users are eligible again. */
+#include "executor.h"
+
+#include "domain/numbers.h"
+#include "messages.h"
+#include "obs/log.h"
+#include "pack.h"
+#include "service.h"
+#include "task.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    EXECUTOR_HERE = DN_SERVICE_OWN,
+    EXECUTOR_GRACE_IS_OVER,
+    START_TIMEOUT_MS = 10000,
+    EXECUTOR_HEAP_MAX = 1 << 30,
+};
+
+typedef struct slot {
+    uint64_t    ticket, n;
+    uint32_t    use; /* odd: in use. Tells one run in this slot from the next */
+    uint32_t    next_free;
+    int64_t     since_ms;
+    dn_day      day;
+    uint16_t    due, attempt;
+    uint8_t     cls; /* of the attempt before */
+    uint8_t     id_len;
+    char        id[DN_ID_MAX];
+    dn_watch_id watch;
+} slot;
+
+typedef struct executor {
+    const dn_service_config *config;
+    dn_runner               *runner;
+    slot                    *slots;
+    uint32_t                 free;      /* index + 1 of the first free slot */
+    uint32_t                 room;      /* free slots the queue has not been told of */
+    dn_numbers               unsettled; /* tickets of successes that kv has not answered for */
+    dn_numbers               starting;  /* calls to tasks -> slot */
+    bool                     introduced, stopping;
+    dn_pipe                  to_kv, to_kv_notes, to_queue;
+    dn_executor_status       status;
+} executor;
+
+static int executor_init(dn_self *self, void *state, const void *config);
+static int executor_on_work(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_started(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_outcome(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_down(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_finalized(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_start_failed(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_room(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_grace_is_over(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_ask_running(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_here(dn_self *self, void *state, const dn_msg *msg);
+static int executor_flush(dn_self *self, void *state);
+static int executor_stopping(dn_self *self, void *state);
+
+static const dn_handler executor_handlers[] = {
+    {DN_OUTCOME, executor_on_outcome},     /* task  -> its job has stopped */
+    {DN_SUP_CHILD, executor_on_started},   /* tasks -> a task is there, or not */
+    {DN_WORK, executor_on_work},           /* queue -> to be started now */
+    {DN_FINALIZED, executor_on_finalized}, /* kv    -> a success is committed, or came late */
+    {DN_MSG_DOWN, executor_on_down},       /* a task ended: if it said nothing before, it crashed */
+    {DN_MSG_CALL_FAILED, executor_on_start_failed},
+    {DN_MSG_ROOM, executor_on_room},
+    {EXECUTOR_GRACE_IS_OVER, executor_on_grace_is_over},
+    {EXECUTOR_HERE, executor_on_here}, /* once, for the flush that asks for the first work */
+    {DN_ASK_STATUS, executor_on_ask_status},
+    {DN_ASK_RUNNING, executor_on_ask_running},
+};
+
+const dn_class dn_executor_class = {
+    .name = "executor",
+    .state_size = sizeof(executor),
+    .init = executor_init,
+    .handlers = DN_SLICE(executor_handlers),
+    .flush = executor_flush,
+    .stopping = executor_stopping,
+    .mailbox_max = 1 << 20, /* every slot may have something to say at once */
+    .heap_max = EXECUTOR_HEAP_MAX,
+};
+
+static void numbers_release(void *numbers) { dn_numbers_done(numbers); }
+
+static int executor_init(dn_self *self, void *state, const void *config) {
+    executor *e = state;
+    char      why[DN_RUNNER_WHY];
+
+    e->config = config;
+    const uint32_t max = e->config->max_concurrency;
+    const int      rc = dn_runner_new(self, &e->config->runner, &e->runner, why);
+    if (rc < 0) dn_fail_code(rc, why);
+    dn_own(self, e->runner, dn_runner_free);
+    dn_own(self, &e->starting, numbers_release);
+    dn_own(self, &e->unsettled, numbers_release);
+    e->slots = dn_alloc(self, max * sizeof *e->slots);
+    for (uint32_t i = 0; i < max; i++) e->slots[i].next_free = i + 1 < max ? i + 2 : 0;
+    e->free = 1;
+    e->room = max;
+    dn_pipe_init(self, &e->to_kv, DN_KV, DN_FINALIZE_SUCCESS);
+    dn_pipe_init(self, &e->to_kv_notes, DN_KV, DN_NOTE_ATTEMPTS);
+    dn_pipe_init(self, &e->to_queue, DN_QUEUE, DN_SETTLED);
+    e->status.max_concurrency = max;
+    return dn_send(self, dn_self_ref(self), EXECUTOR_HERE, NULL, 0);
+}
+
+static int executor_on_here(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state, (void)msg;
+    return DN_OK;
+}
+
+/* ---- Slots ---- */
+
+static slot *slot_take(executor *e) {
+    assert(e->free > 0 && "the queue sent more than there was room for");
+    slot *s = &e->slots[e->free - 1];
+    e->free = s->next_free;
+    s->use++;
+    s->watch = 0;
+    e->status.in_flight++;
+    if (e->status.in_flight > e->status.in_flight_peak)
+        e->status.in_flight_peak = e->status.in_flight;
+    return s;
+}
+
+static uint32_t slot_index(const executor *e, const slot *s) { return (uint32_t)(s - e->slots); }
+
+static void slot_give(executor *e, slot *s) {
+    s->use++;
+    s->next_free = e->free;
+    e->free = slot_index(e, s) + 1;
+    e->status.in_flight--;
+    e->room++;
+}
+
+static slot *slot_of(executor *e, uint32_t index, uint32_t use) {
+    if (index >= e->status.max_concurrency) return NULL;
+    slot *s = &e->slots[index];
+    return s->use == use && use % 2 == 1 ? s : NULL;
+}
+
+static uint64_t slot_tag(const executor *e, const slot *s) {
+    return (uint64_t)s->use << 32 | slot_index(e, s);
+}
+
+/* ---- Settling ---- */
+
+static void settle(dn_self *self, executor *e, uint64_t ticket, uint32_t attempts, uint8_t cls,
+                   bool finalized) {
+    dn_settled *settled = dn_pipe_add(self, &e->to_queue, sizeof *settled);
+
+    *settled =
+        (dn_settled){.ticket = ticket, .attempts = attempts, .cls = cls, .finalized = finalized};
+}
+
+static void note(dn_self *self, executor *e, const slot *s, uint8_t cls) {
+    dn_attempt_note *a = dn_pipe_add(self, &e->to_kv_notes, sizeof *a);
+
+    *a = (dn_attempt_note){.n = s->n, .day = s->day, .attempts = s->attempt, .cls = cls};
+}
+
+static void succeeded(dn_self *self, executor *e, const slot *s) {
+    dn_success *ok = dn_pipe_add(self, &e->to_kv, sizeof *ok);
+
+    *ok = (dn_success){
+        .ticket = s->ticket,
+        .n = s->n,
+        .at_ms = dn_now_ms(self),
+        .day = s->day,
+        .attempts = s->attempt,
+        .cls = s->cls,
+    };
+    if (dn_numbers_put(&e->unsettled, s->ticket, 1) < 0)
+        dn_fail_code(DN_ENOMEM, "no memory for one more success");
+    e->status.ok++;
+}
+
+static void failed(dn_self *self, executor *e, const slot *s, dn_error_class cls) {
+    note(self, e, s, (uint8_t)cls);
+    settle(self, e, s->ticket, s->attempt, (uint8_t)cls, false);
+}
+
+/* Its job has stopped. */
+static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, const char *detail) {
+    const dn_outcome     outcome = dn_run_outcome(result);
+    const dn_error_class cls = dn_run_class(result);
+
+    if (s->watch) dn_demonitor(self, s->watch);
+    if (outcome == DN_OUTCOME_OK) {
+        succeeded(self, e, s);
+    } else if (outcome == DN_OUTCOME_TIMEOUT) {
+        e->status.timed_out++;
+        failed(self, e, s, DN_CLASS_UNKNOWN);
+    } else {
+        e->status.failed++;
+        failed(self, e, s, cls ? cls : DN_CLASS_UNKNOWN);
+    }
+    if (outcome != DN_OUTCOME_OK && dn_log_wanted(DN_LOG_DEBUG))
+        dn_log(DN_LOG_DEBUG, "job.failed", "user %.*s attempt %u: %s %s %s", s->id_len, s->id,
+               s->attempt, outcome == DN_OUTCOME_TIMEOUT ? "timeout" : "error",
+               cls ? dn_error_class_text(cls) : "", detail);
+    slot_give(e, s);
+}
+
+/* Its cutoff came on the way to its task: as if it had been dropped before. */
+static void not_started(dn_self *self, executor *e, slot *s) {
+    e->status.started--;
+    s->attempt--;
+    failed(self, e, s, (dn_error_class)s->cls);
+    slot_give(e, s);
+}
+
+/* ---- Work ---- */
+
+static void start(dn_self *self, executor *e, const dn_work *w) {
+    union {
+        dn_task_brief brief;
+        char          bytes[sizeof(dn_task_brief) + DN_ID_MAX];
+    } b;
+    slot      *s = slot_take(e);
+    dn_call_id call;
+
+    s->ticket = w->ticket;
+    s->n = w->n;
+    s->since_ms = dn_now_ms(self);
+    s->day = w->day;
+    s->due = w->due;
+    s->attempt = (uint16_t)(w->attempt < UINT16_MAX ? w->attempt : UINT16_MAX);
+    s->cls = w->cls;
+    s->id_len = w->id_len;
+    memcpy(s->id, w->id, w->id_len);
+    b.brief = (dn_task_brief){
+        .executor = dn_self_ref(self),
+        .runner = e->runner,
+        .slot = slot_index(e, s),
+        .use = s->use,
+        .timeout_ms = e->config->job_timeout_ms,
+        .cutoff_ms = dn_daily_cutoff_ms(w->due, w->day),
+        .type = DN_RUN_DAILY,
+        .day = w->day,
+        .due = w->due,
+        .attempt = w->attempt,
+        .context_epoch = w->context_epoch,
+        .id_len = w->id_len,
+    };
+    memcpy(b.brief.id, w->id, w->id_len);
+    e->status.started++;
+    note(self, e, s, w->cls);
+    const int rc = dn_dynamic_start(self, dn_name(self, DN_TASKS), &b, sizeof b.brief + w->id_len,
+                                    START_TIMEOUT_MS, &call);
+    if (rc < 0 || dn_numbers_put(&e->starting, call, slot_tag(e, s)) < 0)
+        stopped(self, e, s, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 0),
+                "no task could be started");
+}
+
+static int executor_on_work(dn_self *self, void *state, const dn_msg *msg) {
+    executor     *e = state;
+    const int64_t now_ms = dn_now_ms(self);
+
+    for (DN_PACK_EACH_ID(dn_work, w, msg)) {
+        const dn_daily_user user = {w->due, DN_DAY_NONE, DN_DAY_NONE};
+        if (!e->stopping && dn_daily_may_start(&user, w->day, e->config->window_minutes, now_ms)) {
+            start(self, e, w);
+        } else {
+            settle(self, e, w->ticket, w->attempt - 1, w->cls, false);
+            e->room++;
+        }
+    }
+    return DN_OK;
+}
+
+/* The slot that a call to tasks was for, if it is still that. */
+static slot *slot_of_call(executor *e, dn_call_id call) {
+    const uint64_t *tag = dn_numbers_find(&e->starting, call);
+
+    if (!tag) return NULL;
+    const uint64_t found = *tag;
+    (void)dn_numbers_remove(&e->starting, call);
+    return slot_of(e, (uint32_t)found, (uint32_t)(found >> 32));
+}
+
+static const dn_run_result unknown_error =
+    (uint64_t)DN_CLASS_UNKNOWN << 8 | (uint64_t)DN_OUTCOME_ERROR;
+
+static int executor_on_started(dn_self *self, void *state, const dn_msg *msg) {
+    executor           *e = state;
+    const dn_sup_child *child = DN_BODY(dn_sup_child, msg);
+    slot               *s = slot_of_call(e, dn_msg_call(msg));
+
+    if (!s) return DN_OK; /* it has stopped already */
+    if (child->status == DN_OK) s->watch = dn_monitor(self, child->who, slot_tag(e, s));
+    else if (child->status == DN_STOP) not_started(self, e, s);
+    else stopped(self, e, s, unknown_error, dn_error_text(child->status));
+    return DN_OK;
+}
+
+static int executor_on_start_failed(dn_self *self, void *state, const dn_msg *msg) {
+    executor             *e = state;
+    const dn_call_failed *f = DN_BODY(dn_call_failed, msg);
+    slot                 *s = slot_of_call(e, f->id);
+
+    if (s) stopped(self, e, s, unknown_error, dn_error_text(f->status));
+    return DN_OK;
+}
+
+static int executor_on_outcome(dn_self *self, void *state, const dn_msg *msg) {
+    executor              *e = state;
+    const dn_task_outcome *o = DN_BODY(dn_task_outcome, msg);
+    slot                  *s = slot_of(e, o->slot, o->use);
+
+    if (s) stopped(self, e, s, o->result, o->detail);
+    return DN_OK;
+}
+
+static int executor_on_down(dn_self *self, void *state, const dn_msg *msg) {
+    executor      *e = state;
+    const dn_down *d = DN_BODY(dn_down, msg);
+    slot          *s = slot_of(e, (uint32_t)d->tag, (uint32_t)(d->tag >> 32));
+
+    if (s) stopped(self, e, s, unknown_error, d->why[0] ? d->why : "the task ended");
+    return DN_OK;
+}
+
+static int executor_on_finalized(dn_self *self, void *state, const dn_msg *msg) {
+    executor *e = state;
+
+    for (DN_PACK_EACH(dn_finalized, f, msg)) {
+        if (!dn_numbers_remove(&e->unsettled, f->ticket))
+            continue; /* of an executor before this one */
+        if (f->wrote != DN_WROTE) e->status.late++;
+        if (f->wrote == DN_WROTE_LATE)
+            dn_log(DN_LOG_DEBUG, "job.late", "late success: the day was finalized before");
+        else if (f->wrote == DN_WROTE_GONE)
+            dn_log(DN_LOG_DEBUG, "job.late", "a success for nobody: the user was removed");
+        settle(self, e, f->ticket, f->attempts, f->cls, f->wrote != DN_WROTE_GONE);
+    }
+    return DN_OK;
+}
+
+/* ---- The end of a batch ---- */
+
+static int may_end(const executor *e) {
+    return e->stopping && e->status.in_flight == 0 && e->unsettled.len == 0 ? DN_STOP : DN_OK;
+}
+
+static bool pipes_are_free(const executor *e) {
+    return dn_pipe_is_free(&e->to_kv) && dn_pipe_is_free(&e->to_kv_notes) &&
+           dn_pipe_is_free(&e->to_queue);
+}
+
+static int executor_flush(dn_self *self, void *state) {
+    executor *e = state;
+
+    dn_pipe_flush(self, &e->to_kv_notes);
+    dn_pipe_flush(self, &e->to_kv);
+    dn_pipe_flush(self, &e->to_queue);
+    /* What cannot be told of is not to be run: kv and the queue set the pace. */
+    if (e->room > 0 && !e->stopping && pipes_are_free(e)) {
+        const dn_take take = {.room = e->room, .first = !e->introduced};
+        const int     rc = dn_send(self, dn_name(self, DN_QUEUE), DN_TAKE, &take, sizeof take);
+        if (rc == DN_EFULL) return dn_wait_room(self, dn_name(self, DN_QUEUE));
+        if (rc < 0) return DN_OK; /* the queue is gone: this actor will be started again with it */
+        e->introduced = true;
+        e->room = 0;
+    }
+    return may_end(e);
+}
+
+static int executor_on_room(dn_self *self, void *state, const dn_msg *msg) {
+    executor *e = state;
+
+    (void)msg;
+    dn_pipe_on_room(self, &e->to_kv_notes);
+    dn_pipe_on_room(self, &e->to_kv);
+    dn_pipe_on_room(self, &e->to_queue);
+    return DN_OK;
+}
+
+/* ---- The end ---- */
+
+/* What runs may finish; nothing more is begun. */
+static int executor_stopping(dn_self *self, void *state) {
+    executor *e = state;
+
+    if (e->stopping) return may_end(e);
+    e->stopping = true;
+    if (e->status.in_flight > 0)
+        dn_log(DN_LOG_INFO, "executor.stopping",
+               "%llu running jobs may finish, for at most %lld ms",
+               (unsigned long long)e->status.in_flight, (long long)e->config->shutdown_grace_ms);
+    dn_timer_after(self, e->config->shutdown_grace_ms, EXECUTOR_GRACE_IS_OVER, 0);
+    return may_end(e);
+}
+
+static int executor_on_grace_is_over(dn_self *self, void *state, const dn_msg *msg) {
+    const executor *e = state;
+
+    (void)self, (void)msg;
+    dn_log(DN_LOG_WARN, "executor.cut_off",
+           "%llu jobs were still running and are cut off: their users are eligible again",
+           (unsigned long long)e->status.in_flight);
+    return DN_STOP;
+}
+
+/* ---- Questions ---- */
+
+static int executor_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
+    const executor *e = state;
+
+    dn_reply(self, msg, DN_STATUS, &e->status, sizeof e->status);
+    return DN_OK;
+}
+
+static int executor_on_ask_running(dn_self *self, void *state, const dn_msg *msg) {
+    const executor *e = state;
+    size_t          bytes = 0;
+
+    for (uint32_t i = 0; i < e->status.max_concurrency; i++)
+        if (e->slots[i].use % 2 == 1)
+            bytes += dn_pack_room(sizeof(dn_running) + e->slots[i].id_len);
+    dn_msg *scratch = dn_msg_new(self, DN_RUNNING, bytes);
+    char   *at = dn_msg_body(scratch);
+    for (uint32_t i = 0; i < e->status.max_concurrency; i++) {
+        const slot *s = &e->slots[i];
+        dn_running *r = (dn_running *)(void *)at;
+        if (s->use % 2 == 0) continue;
+        r->since_ms = s->since_ms;
+        r->day = s->day;
+        r->attempt = s->attempt;
+        r->due = s->due;
+        r->id_len = s->id_len;
+        memcpy(r->id, s->id, s->id_len);
+        at += dn_pack_room(sizeof *r + s->id_len);
+    }
+    dn_reply(self, msg, DN_RUNNING, dn_msg_body(scratch), bytes);
+    dn_msg_free(self, scratch);
+    return DN_OK;
+}

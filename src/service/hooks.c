@@ -1,0 +1,214 @@
+/* hooks.c - delivers what the outbox holds, at least once each.
+ * An entry leaves the outbox when its delivery is committed as done; until then it is tried again, after a second,
+ * then two, four … at most an hour. What it knows it knows from kv, so a crash here costs a second delivery at
+ * most. */
+#include "hooks.h"
+
+#include "messages.h"
+#include "obs/log.h"
+#include "service.h"
+
+#include <string.h>
+
+enum {
+    AT_ONCE = 16,
+    HOOKS_LOOK = DN_SERVICE_OWN,
+    HOOKS_TIME_IS_UP,
+    HOOKS_RESULT, /* and AT_ONCE - 1 kinds more: one for each place */
+    CALL_TIMEOUT_MS = 30000,
+    AGAIN_LEAST_MS = 1000,
+    AGAIN_MOST_MS = 3600000,
+    LOOK_AGAIN_MS = 5000, /* when kv did not answer */
+};
+
+typedef struct place {
+    dn_run  *run; /* NULL: free */
+    uint64_t n;
+    uint32_t use;
+    uint16_t attempts; /* with this one */
+    bool     settling; /* kv is being told */
+    bool     cut;
+} place;
+
+typedef struct hooks {
+    const dn_service_config *config;
+    dn_runner               *runner;
+    place                    places[AT_ONCE];
+    bool                     asking, again; /* again: something came while asking */
+    dn_timer_id              timer;
+} hooks;
+
+static int hooks_init(dn_self *self, void *state, const void *config);
+static int hooks_on_look(dn_self *self, void *state, const dn_msg *msg);
+static int hooks_on_answer(dn_self *self, void *state, const dn_msg *msg);
+static int hooks_on_call_failed(dn_self *self, void *state, const dn_msg *msg);
+static int hooks_on_time_is_up(dn_self *self, void *state, const dn_msg *msg);
+static int hooks_on_any(dn_self *self, void *state, const dn_msg *msg);
+
+static const dn_handler hooks_handlers[] = {
+    {DN_HOOKS_ADDED, hooks_on_look}, /* kv    -> there are new ones */
+    {HOOKS_LOOK, hooks_on_look},     /* timer -> the next is due */
+    {DN_KV_ANSWER, hooks_on_answer}, /* kv    -> those that are due, or: it is written */
+    {DN_MSG_CALL_FAILED, hooks_on_call_failed},
+    {HOOKS_TIME_IS_UP, hooks_on_time_is_up},
+    {DN_KIND_ANY, hooks_on_any}, /* runner -> a delivery has ended */
+};
+
+const dn_class dn_hooks_class = {
+    .name = "hooks",
+    .state_size = sizeof(hooks),
+    .init = hooks_init,
+    .handlers = DN_SLICE(hooks_handlers),
+};
+
+static int hooks_init(dn_self *self, void *state, const void *config) {
+    hooks *h = state;
+    char   why[DN_RUNNER_WHY];
+
+    h->config = config;
+    const int rc = dn_runner_new(self, &h->config->hook, &h->runner, why);
+    if (rc < 0) dn_fail_code(rc, why);
+    dn_own(self, h->runner, dn_runner_free);
+    dn_timer_after(self, 0, HOOKS_LOOK, 0);
+    return DN_OK;
+}
+
+/* ---- What is due ---- */
+
+static place *free_place(hooks *h) {
+    for (int i = 0; i < AT_ONCE; i++)
+        if (!h->places[i].run && !h->places[i].settling) return &h->places[i];
+    return NULL;
+}
+
+static bool is_under_way(const hooks *h, uint64_t n) {
+    for (int i = 0; i < AT_ONCE; i++)
+        if ((h->places[i].run || h->places[i].settling) && h->places[i].n == n) return true;
+    return false;
+}
+
+static void look_at(dn_self *self, hooks *h, int64_t wall_ms) {
+    if (h->timer) (void)dn_timer_cancel(self, h->timer);
+    h->timer = wall_ms == INT64_MAX ? 0 : dn_timer_at_wall(self, wall_ms, HOOKS_LOOK, 0);
+}
+
+static int hooks_on_look(dn_self *self, void *state, const dn_msg *msg) {
+    hooks        *h = state;
+    const int64_t now_ms = dn_now_ms(self);
+
+    if (dn_msg_kind(msg) == HOOKS_LOOK) h->timer = 0;
+    h->again = h->asking;
+    if (h->asking || !free_place(h)) return DN_OK; /* whoever ends next looks */
+    const int rc = dn_call(self, dn_name(self, DN_KV), DN_KV_HOOKS, &now_ms, sizeof now_ms,
+                           CALL_TIMEOUT_MS, NULL);
+    if (rc == DN_OK) h->asking = true;
+    else look_at(self, h, now_ms + LOOK_AGAIN_MS);
+    return DN_OK;
+}
+
+/* ---- A delivery ---- */
+
+static int64_t again_ms(uint16_t attempts) {
+    const int     shift = attempts < 13 ? attempts - 1 : 12;
+    const int64_t ms = (int64_t)AGAIN_LEAST_MS << shift;
+
+    return ms < AGAIN_MOST_MS ? ms : AGAIN_MOST_MS;
+}
+
+static void tell_kv(dn_self *self, place *p, bool done) {
+    const dn_hook_outcome o = {
+        .n = p->n,
+        .done = done,
+        .attempts = p->attempts,
+        .next_ms = dn_now_ms(self) + again_ms(p->attempts),
+    };
+
+    p->settling = dn_call(self, dn_name(self, DN_KV), DN_KV_HOOK_DONE, &o, sizeof o,
+                          CALL_TIMEOUT_MS, NULL) == DN_OK;
+}
+
+static void deliver(dn_self *self, hooks *h, place *p, const dn_hook *hook) {
+    const uint32_t       at = (uint32_t)(p - h->places);
+    const dn_run_request request = {
+        .type = DN_RUN_CUTOFF,
+        .user_id = hook->id,
+        .user_id_len = hook->id_len,
+        .day = hook->day,
+        .due = hook->due,
+        .attempt = hook->attempts + 1U,
+        .context_epoch = hook->context_epoch,
+        .now_ms = dn_now_ms(self),
+        .timeout_ms = h->config->job_timeout_ms,
+        .entropy = {dn_random(self), dn_random(self), dn_random(self)},
+    };
+
+    *p = (place){.n = hook->n, .use = p->use + 1, .attempts = (uint16_t)(hook->attempts + 1)};
+    if (dn_run_begin(h->runner, self, &request, HOOKS_RESULT + at, &p->run) < 0) {
+        tell_kv(self, p, false);
+        return;
+    }
+    dn_own(self, p->run, dn_run_free);
+    dn_timer_after(self, request.timeout_ms, HOOKS_TIME_IS_UP, (uint64_t)p->use << 32 | at);
+}
+
+static int hooks_on_time_is_up(dn_self *self, void *state, const dn_msg *msg) {
+    hooks         *h = state;
+    const uint64_t tag = *DN_BODY(uint64_t, msg);
+    place         *p = &h->places[(uint32_t)tag];
+
+    if (!p->run || p->use != tag >> 32) return DN_OK;
+    p->cut = true;
+    dn_run_cut(p->run, self);
+    return DN_OK;
+}
+
+static int hooks_on_any(dn_self *self, void *state, const dn_msg *msg) {
+    hooks         *h = state;
+    const uint32_t at = dn_msg_kind(msg) - HOOKS_RESULT;
+
+    if (at >= AT_ONCE || !h->places[at].run) return DN_OK;
+    place     *p = &h->places[at];
+    const bool ok = !p->cut && dn_run_outcome(*DN_BODY(dn_run_result, msg)) == DN_OUTCOME_OK;
+    if (!ok)
+        dn_log(p->attempts == 1 ? DN_LOG_INFO : DN_LOG_DEBUG, "hook.failed",
+               "attempt %u: %s; again in %lld ms", p->attempts, dn_run_detail_borrow(p->run),
+               (long long)again_ms(p->attempts));
+    (void)dn_disown(self, p->run);
+    dn_run_free(DN_TAKE(p->run));
+    tell_kv(self, p, ok);
+    return hooks_on_look(self, h, msg);
+}
+
+/* ---- kv's answers ---- */
+
+static void answered_done(hooks *h) {
+    /* In order: kv answers these calls in the order they were made, and which of them it was does not matter: each
+     * frees one place. */
+    for (int i = 0; i < AT_ONCE; i++)
+        if (h->places[i].settling) {
+            h->places[i].settling = false;
+            return;
+        }
+}
+
+static int hooks_on_answer(dn_self *self, void *state, const dn_msg *msg) {
+    hooks *h = state;
+
+    if (dn_msg_size(msg) == sizeof(dn_kv_words)) {
+        answered_done(h);
+        return hooks_on_look(self, h, msg);
+    }
+    const dn_kv_hooks_answer *a = dn_msg_body_borrow(msg);
+    h->asking = false;
+    for (uint32_t i = 0; i < a->len; i++) {
+        place *p = is_under_way(h, a->hooks[i].n) ? NULL : free_place(h);
+        if (p) deliver(self, h, p, &a->hooks[i]);
+    }
+    look_at(self, h, a->status == DN_OK ? a->next_ms : dn_now_ms(self) + LOOK_AGAIN_MS);
+    return h->again ? hooks_on_look(self, h, msg) : DN_OK;
+}
+
+static int hooks_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state;
+    return DN_BODY(dn_call_failed, msg)->status; /* kv is gone or stuck: from the beginning */
+}

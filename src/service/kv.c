@@ -1,0 +1,283 @@
+/* kv.c - the durable truth: users, and how each of their days ended.
+ * It alone calls the store. What is decided elsewhere comes here as messages, waits in one line in the
+ * order it was decided, and is committed many at a time, when a batch of messages has been taken in
+ * (flush). Only then is anybody told. A crash loses what was not committed, and everybody who believed it
+ * starts again with kv. */
+#include "kv.h"
+
+#include "obs/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int kv_init(dn_self *self, void *state, const void *config);
+static int kv_on_write(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_cutoffs(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_set(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_go_on(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_retry(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_forget(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_idle(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_room(dn_self *self, void *state, const dn_msg *msg);
+static int kv_flush(dn_self *self, void *state);
+static int kv_stopping(dn_self *self, void *state);
+
+static const dn_handler kv_handlers[] = {
+    {DN_FINALIZE_SUCCESS, kv_on_write},      /* executor -> a job was ok */
+    {DN_NOTE_ATTEMPTS, kv_on_note_attempts}, /* executor -> what the ledger will say of attempts */
+    {DN_FINALIZE_CUTOFF, kv_on_cutoffs},     /* tick     -> cutoffs have come */
+    {DN_RECORD_MISSED, kv_on_write},         /* tick     -> days ended that nobody saw */
+    {DN_DATE_BEGINS, kv_on_forget},          /* tick     -> old rows may go */
+    {DN_KV_LOAD, kv_on_load},                /* tick     -> all users, page by page */
+    {DN_KV_SET, kv_on_set},                  /* somebody -> register, or change */
+    {DN_KV_REMOVE, kv_on_remove},            /* somebody -> remove */
+    {DN_KV_HOOK_DONE, kv_on_write},          /* hooks    -> delivered, or to be tried again */
+    {DN_KV_HOOKS, kv_on_hooks},              /* hooks    -> what is in the outbox */
+    {DN_KV_USER, kv_on_user},                /* questions: kv_read.c */
+    {DN_KV_LIST, kv_on_list},
+    {DN_KV_DAYS_OF, kv_on_days_of},
+    {DN_KV_DAY, kv_on_day},
+    {DN_KV_TOTALS, kv_on_totals},
+    {DN_KV_STATUS, kv_on_status},
+    {DN_KV_CHECK, kv_on_check},
+    {DN_KV_BACKUP, kv_on_backup},
+    {KV_BACKUP_STEP, kv_on_backup_step},
+    {KV_GO_ON, kv_on_go_on},
+    {KV_RETRY, kv_on_retry},
+    {KV_FORGET, kv_on_forget},
+    {KV_IDLE, kv_on_idle},
+    {DN_MSG_ROOM, kv_on_room},
+};
+
+const dn_class dn_kv_class = {
+    .name = "kv",
+    .state_size = sizeof(kv),
+    .init = kv_init,
+    .handlers = DN_SLICE(kv_handlers),
+    .flush = kv_flush,
+    .stopping = kv_stopping,
+    .mailbox_max = 4096,
+    .heap_max = (size_t)64 << 20,
+    .drains = true, /* what was sent before the stop is written before the end */
+};
+
+/* ---- Start ---- */
+
+static void numbers_release(void *numbers) { dn_numbers_done(numbers); }
+
+static int kv_init(dn_self *self, void *state, const void *config) {
+    kv          *k = state;
+    const size_t most = KV_WRITES_MAX + KV_SETS_MAX;
+
+    k->config = config;
+    k->store = k->config->store;
+    dn_own(self, &k->line, kv_line_done);
+    dn_own(self, &k->attempts, numbers_release);
+    dn_own(self, &k->pending, numbers_release);
+    k->writes = dn_alloc(self, most * sizeof *k->writes);
+    k->results = dn_alloc(self, most * sizeof *k->results);
+    k->sources = dn_alloc(self, most * sizeof *k->sources);
+    k->users = dn_alloc(self, KV_PAGE_USERS * sizeof *k->users);
+    k->answer = dn_alloc(self, KV_ANSWER_BYTES);
+    dn_pipe_init(self, &k->to_tick, DN_TICK, DN_USERS_CHANGED);
+    dn_pipe_init(self, &k->to_queue, DN_QUEUE, DN_USERS_CHANGED);
+    dn_pipe_init(self, &k->to_executor, DN_EXECUTOR, DN_FINALIZED);
+    const int rc = dn_store_count(k->store, &k->status.users);
+    kv_look_at(k, rc, "counting users");
+    if (rc < 0) return rc;
+    dn_timer_after(self, KV_IDLE_MS, KV_IDLE, 0);
+    return DN_OK;
+}
+
+void kv_look_at(const kv *k, int rc, const char *doing) {
+    char why[DN_STORE_WHY];
+
+    if (rc != DN_EIO) return;
+    snprintf(
+        why, sizeof why,
+        "the store failed while %s: nothing that was acknowledged is lost; start again when the "
+        "disk is well",
+        doing);
+    dn_log(DN_LOG_ERROR, "store.failed", "%s", why);
+    k->config->fatal(k->config->fatal_context, why);
+    dn_fail_code(rc, "the store failed");
+}
+
+/* ---- Joining the line ---- */
+
+static void join(dn_self *self, kv *k, const dn_msg *msg) {
+    kv_line_add(&k->line, dn_msg_keep(self, msg));
+    k->fresh = true;
+}
+
+static int kv_on_write(dn_self *self, void *state, const dn_msg *msg) {
+    join(self, state, msg);
+    return DN_OK;
+}
+
+static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg) {
+    const dn_kv_user_answer nobody = {.status = DN_EDEAD};
+
+    if (dn_msg_is_request(msg) && DN_BODY(dn_kv_id, msg)->len > 0) join(self, state, msg);
+    else if (dn_msg_is_request(msg)) dn_reply(self, msg, DN_KV_ANSWER, &nobody, sizeof nobody);
+    return DN_OK;
+}
+
+/* The planner asks at every tick until it is told: what stands in the line already does not join it again. */
+static int kv_on_cutoffs(dn_self *self, void *state, const dn_msg *msg) {
+    kv     *k = state;
+    dn_msg *m = dn_msg_keep(self, msg);
+    bool    any = false;
+
+    dn_cutoff   *c = dn_msg_body(m);
+    const size_t len = dn_msg_size(m) / sizeof *c;
+    for (size_t i = 0; i < len; i++) {
+        const uint64_t  day = (uint64_t)(uint32_t)c[i].day;
+        const uint64_t *waits = dn_numbers_find(&k->pending, c[i].n);
+        if (waits && *waits == day) {
+            c[i].n = 0;
+            continue;
+        }
+        any = true;
+        if (dn_numbers_put(&k->pending, c[i].n, day) < 0)
+            dn_fail_code(DN_ENOMEM, "no memory for the cutoffs that wait");
+    }
+    if (!any) {
+        dn_msg_free(self, m);
+        return DN_OK;
+    }
+    kv_line_add(&k->line, m);
+    k->fresh = true;
+    return DN_OK;
+}
+
+/* The store ends the process over what is no user: whoever sends it, here it is refused. */
+static bool sets_are_sound(const dn_msg *msg, size_t *out_len) {
+    bool   sound = dn_msg_is_request(msg);
+    size_t len = 0;
+
+    for (DN_PACK_EACH_ID(dn_kv_set, s, msg)) {
+        sound = sound && s->due < DN_DAY_MINUTES && !dn_id_fault(s->id, s->id_len);
+        len++;
+    }
+    *out_len = len;
+    return sound && len > 0 && len <= KV_SETS_MAX;
+}
+
+static int kv_on_set(dn_self *self, void *state, const dn_msg *msg) {
+    const dn_kv_set_answer refused = {.status = DN_EINVAL, .wrote = DN_WROTE_GONE};
+    size_t                 len;
+
+    if (sets_are_sound(msg, &len)) join(self, state, msg);
+    else if (dn_msg_is_request(msg)) dn_reply(self, msg, DN_KV_ANSWER, &refused, sizeof refused);
+    return DN_OK;
+}
+
+static int kv_on_forget(dn_self *self, void *state, const dn_msg *msg) {
+    kv *k = state;
+
+    if (k->config->ledger_days == 0) return DN_OK;
+    if (dn_msg_kind(msg) == DN_DATE_BEGINS) {
+        k->today = DN_BODY(dn_date, msg)->today;
+        join(self, k, msg);
+        return DN_OK;
+    }
+    /* There were more rows than one transaction takes. */
+    const dn_date date = {.today = k->today};
+    const int     rc = dn_send(self, dn_self_ref(self), DN_DATE_BEGINS, &date, sizeof date);
+    return rc == DN_EFULL ? DN_OK : rc; /* tomorrow, then */
+}
+
+static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg) {
+    kv *k = state;
+
+    (void)self;
+    for (DN_PACK_EACH(dn_attempt_note, a, msg))
+        if (dn_numbers_put(&k->attempts, a->n, kv_attempts_of(a->day, a->attempts, a->cls)) < 0)
+            dn_fail_code(DN_ENOMEM, "no memory for what was tried");
+    return DN_OK;
+}
+
+/* ---- Committing ---- */
+
+static bool pipes_are_free(const kv *k) {
+    return dn_pipe_is_free(&k->to_tick) && dn_pipe_is_free(&k->to_queue) &&
+           dn_pipe_is_free(&k->to_executor);
+}
+
+/* Asked to stop, it ends when the line is empty, or when the disk does not take the rest. */
+static int may_end(const kv *k) {
+    if (!k->stopping || (k->line.len > 0 && !k->full)) return DN_OK;
+    if (k->line.len > 0)
+        dn_log(DN_LOG_WARN, "store.full",
+               "stopped with %llu writes that the full disk did not take: those users are eligible "
+               "again",
+               (unsigned long long)k->line.entries);
+    return DN_STOP;
+}
+
+/* One transaction, so that questions need not wait for more than that; the rest in the next turn. */
+static int kv_flush(dn_self *self, void *state) {
+    kv *k = state;
+
+    if (k->line.len == 0 || (k->full && !k->fresh) || !pipes_are_free(k)) return may_end(k);
+    k->fresh = false;
+    kv_commit(self, k);
+    dn_pipe_flush(self, &k->to_executor);
+    dn_pipe_flush(self, &k->to_tick);
+    dn_pipe_flush(self, &k->to_queue);
+    /* A mailbox that is full brings the next flush by itself. */
+    if (k->line.len > 0 && !k->full && !k->going_on)
+        k->going_on = dn_send(self, dn_self_ref(self), KV_GO_ON, NULL, 0) == DN_OK;
+    return may_end(k);
+}
+
+static int kv_on_go_on(dn_self *self, void *state, const dn_msg *msg) {
+    kv *k = state;
+
+    (void)self, (void)msg;
+    k->going_on = false; /* the flush that follows goes on */
+    return DN_OK;
+}
+
+static int kv_on_retry(dn_self *self, void *state, const dn_msg *msg) {
+    kv *k = state;
+
+    (void)self, (void)msg;
+    k->retry_timer = 0;
+    k->fresh = true;
+    return DN_OK;
+}
+
+static int kv_on_room(dn_self *self, void *state, const dn_msg *msg) {
+    kv *k = state;
+
+    (void)msg;
+    dn_pipe_on_room(self, &k->to_executor);
+    dn_pipe_on_room(self, &k->to_tick);
+    dn_pipe_on_room(self, &k->to_queue);
+    return DN_OK;
+}
+
+static int kv_on_idle(dn_self *self, void *state, const dn_msg *msg) {
+    kv *k = state;
+
+    (void)msg;
+    if (!k->wrote_lately && k->line.len == 0) kv_look_at(k, dn_store_idle(k->store), "tidying up");
+    k->wrote_lately = false;
+    dn_timer_after(self, KV_IDLE_MS, KV_IDLE, 0);
+    return DN_OK;
+}
+
+/* Everything that was to stop before kv has, and all it sent stands in the line: that is written before the end, a
+ * transaction a turn as always. */
+static int kv_stopping(dn_self *self, void *state) {
+    kv *k = state;
+
+    (void)self;
+    k->stopping = k->fresh = true;
+    return k->line.len == 0 ? DN_STOP : DN_OK;
+}

@@ -1,0 +1,106 @@
+/* kv.h - kv's state, shared by the files that make it: kv.c, kv_line.c, kv_commit.c, kv_read.c. */
+#ifndef DIURNAL_SERVICE_KV_H
+#define DIURNAL_SERVICE_KV_H
+
+#include "domain/numbers.h"
+#include "messages.h"
+#include "pack.h"
+#include "service.h"
+
+enum {
+    KV_WRITES_MAX = 4096, /* a transaction; a call is never cut in two */
+    KV_SETS_MAX = 1024,   /* in one call */
+    KV_PAGE_USERS = 1024, /* in one answer */
+    KV_SCAN_MAX = 20000,  /* rows looked at for one answer: some milliseconds */
+    KV_ANSWER_BYTES = 1 << 20,
+    KV_HOOKS_MAX = 64, /* in one answer */
+    KV_GO_ON = DN_SERVICE_OWN,
+    KV_RETRY,
+    KV_IDLE,
+    KV_BACKUP_STEP,
+    KV_FORGET,
+    KV_RETRY_LEAST_MS = 100,
+    KV_RETRY_MOST_MS = 5000,
+    KV_IDLE_MS = 60000,
+};
+
+/* A message whose writes are decided and not committed. */
+typedef struct kv_waiting {
+    dn_msg  *msg;
+    uint32_t done;   /* bytes of it that are committed */
+    uint32_t taken;  /* the same when the present transaction is */
+    uint32_t writes; /* of it in the present transaction */
+} kv_waiting;
+
+/* The line in which they wait, in the order they were decided. */
+typedef struct kv_line {
+    kv_waiting *rows;
+    size_t      len, cap;
+    size_t      gathered; /* so many of the first are in the present transaction */
+    uint64_t    entries;  /* in all of them */
+} kv_line;
+
+typedef struct kv {
+    const dn_service_config *config;
+    dn_store                *store;
+    kv_line                  line;
+    dn_numbers               attempts; /* n -> kv_attempts, until the day is finalized */
+    dn_numbers               pending;  /* n -> day + 1 << 32 of a cutoff in the line */
+    dn_pipe                  to_tick, to_queue, to_executor;
+
+    dn_write        *writes; /* of the present transaction */
+    dn_write_result *results;
+    const void     **sources; /* the entries they are made of */
+    size_t           len;
+    uint64_t         next_day_hook;
+
+    bool        full, stopping, going_on, fresh; /* fresh: something came since the last try */
+    int64_t     retry_ms;
+    dn_timer_id retry_timer;
+    dn_day      today;
+    bool        wrote_lately;
+
+    dn_backup *backup;
+    dn_msg    *backup_request;
+
+    dn_user *users;  /* a page of them */
+    char    *answer; /* KV_ANSWER_BYTES */
+
+    dn_kv_status status;
+} kv;
+
+/* What is known of the attempts of a user's open day, in one word. */
+static inline uint64_t kv_attempts_of(dn_day day, uint16_t attempts, uint8_t cls) {
+    return (uint64_t)(uint32_t)day << 32 | (uint64_t)attempts << 8 | cls;
+}
+
+/* ---- kv_line.c ---- */
+void     kv_line_done(void *line);
+void     kv_line_add(kv_line *line, dn_msg *msg);
+uint32_t kv_entry_size(const dn_msg *msg, const void *entry); /* with the way to the next one */
+/* A cutoff that stood in the line already: nothing is to be written. */
+bool kv_entry_is_void(const dn_msg *msg, const void *entry);
+
+/* ---- kv_commit.c ---- */
+/* Commits what stands first in the line. */
+void kv_commit(dn_self *self, kv *k);
+
+/* ---- kv_read.c: handlers that change nothing ---- */
+int kv_on_load(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_user(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_list(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_days_of(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_day(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_totals(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_status(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_check(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_hooks(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_backup(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_backup_step(dn_self *self, void *state, const dn_msg *msg);
+
+/* Ends the process if rc says that the store has failed for good. */
+void kv_look_at(const kv *k, int rc, const char *doing);
+
+extern const dn_class dn_kv_class;
+
+#endif

@@ -1,0 +1,323 @@
+/* kv_commit.c - from the line into the store, and the news of it to everyone.
+ * One transaction takes what stands first, a few thousand writes at most. While the disk is full the line
+ * stays as it is, and is tried again after a while or when something joins it; only registrations are
+ * refused then, for somebody stands there and can be told. */
+#include "kv.h"
+
+#include "obs/log.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- From entries to writes ---- */
+
+static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c) {
+    const uint64_t *known = dn_numbers_find(&k->attempts, c->n);
+
+    *w = (dn_write){
+        .op = DN_WRITE_FINALIZE,
+        .n = c->n,
+        .day = c->day,
+        .at_ms = c->at_ms,
+        .status = DN_DAILY_CUTOFF,
+        .hook = k->config->has_hook,
+    };
+    if (known && (dn_day)(*known >> 32) == c->day) {
+        w->attempts = (uint16_t)(*known >> 8);
+        w->cls = (dn_error_class)(*known & 0xff);
+    }
+}
+
+static void write_success(dn_write *w, const dn_success *s) {
+    *w = (dn_write){
+        .op = DN_WRITE_FINALIZE,
+        .n = s->n,
+        .day = s->day,
+        .at_ms = s->at_ms,
+        .status = DN_DAILY_SUCCESS,
+        .attempts = s->attempts,
+        .cls = (dn_error_class)s->cls,
+    };
+}
+
+static void write_missed(dn_write *w, const dn_missed_days *m) {
+    *w = (dn_write){
+        .op = DN_WRITE_MISSED, .n = m->n, .day = m->days.first, .last_day = m->days.last};
+}
+
+/* A user's first day: never before the day of its registration, which for one that is known already is not
+ * after the day it begins. */
+static dn_day first_day(kv *k, const dn_kv_set *s, dn_day today) {
+    dn_user known;
+
+    if (s->letter) return today;
+    if (s->starts_on == DN_DAY_NONE || s->starts_on >= today) return s->starts_on;
+    const int rc = dn_store_user(k->store, s->id, s->id_len, &known);
+    kv_look_at(k, rc, "reading a user");
+    if (rc != DN_OK) return today;
+    const dn_day least = known.starts_on < today ? known.starts_on : today;
+    return s->starts_on > least ? s->starts_on : least;
+}
+
+static void write_set(kv *k, dn_write *w, const dn_kv_set *s, int64_t now_ms) {
+    *w = (dn_write){
+        .op = DN_WRITE_SET,
+        .id = s->id,
+        .id_len = s->id_len,
+        .due = s->due,
+        .starts_on = first_day(k, s, dn_day_of_ms(now_ms)),
+        .new_starts_on = dn_daily_starts_on(s->due, now_ms),
+    };
+}
+
+static void write_hook(dn_write *w, const dn_hook_outcome *h) {
+    *w = (dn_write){
+        .op = h->done ? DN_WRITE_HOOK_DONE : DN_WRITE_HOOK_LATER,
+        .n = h->n,
+        .attempts = h->attempts,
+        .at_ms = h->next_ms,
+    };
+}
+
+/* False: nothing is to be written for it. */
+static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, int64_t now_ms) {
+    if (kv_entry_is_void(msg, entry)) return false;
+    switch (dn_msg_kind(msg)) {
+    case DN_FINALIZE_CUTOFF: write_cutoff(k, w, entry); return true;
+    case DN_FINALIZE_SUCCESS: write_success(w, entry); return true;
+    case DN_RECORD_MISSED: write_missed(w, entry); return true;
+    case DN_KV_SET: write_set(k, w, entry, now_ms); return true;
+    case DN_KV_REMOVE: {
+        const dn_kv_id *id = entry;
+        *w = (dn_write){.op = DN_WRITE_REMOVE, .id = id->id, .id_len = id->len};
+        return true;
+    }
+    case DN_KV_HOOK_DONE: write_hook(w, entry); return true;
+    case DN_DATE_BEGINS:
+        *w = (dn_write){.op = DN_WRITE_FORGET,
+                        .day = ((const dn_date *)entry)->today - (dn_day)k->config->ledger_days};
+        return true;
+    default: return false;
+    }
+}
+
+/* ---- A transaction ---- */
+
+/* Takes the writes of one message, as many as there is room for. */
+static void gather_one(kv *k, kv_waiting *w, int64_t now_ms) {
+    const char *body = dn_msg_body_borrow(w->msg);
+    const bool  call = dn_msg_is_request(w->msg);
+
+    w->taken = w->done;
+    w->writes = 0;
+    while (w->taken < dn_msg_size(w->msg) && (call || k->len < KV_WRITES_MAX)) {
+        const void *entry = body + w->taken;
+        if (write_of(k, &k->writes[k->len], w->msg, entry, now_ms)) {
+            k->sources[k->len++] = entry;
+            w->writes++;
+        }
+        w->taken += kv_entry_size(w->msg, entry);
+    }
+}
+
+/* Puts together what stands first. A call is taken whole: its answer is one. */
+static void gather(dn_self *self, kv *k) {
+    const int64_t now_ms = dn_now_ms(self);
+
+    k->len = k->line.gathered = 0;
+    while (k->line.gathered < k->line.len && k->len < KV_WRITES_MAX)
+        gather_one(k, &k->line.rows[k->line.gathered++], now_ms);
+}
+
+/* ---- After it ---- */
+
+static void fill_change(dn_change *c, const dn_user *u, bool removed) {
+    c->n = u->n;
+    c->last_day = u->last_day;
+    c->starts_on = u->starts_on;
+    c->recorded = u->recorded;
+    c->context_epoch = u->context_epoch;
+    c->due = (uint16_t)u->due;
+    c->status = (uint8_t)u->status;
+    c->removed = removed;
+}
+
+/* The id goes with it only where somebody may not know it yet. */
+static void tell_change(dn_self *self, kv *k, const dn_user *u, bool removed, bool with_id) {
+    const uint8_t    id_len = with_id ? u->id_len : 0;
+    const size_t     size = sizeof(dn_change) + id_len;
+    dn_change *const c = dn_pipe_add(self, &k->to_tick, size);
+
+    fill_change(c, u, removed);
+    c->id_len = id_len;
+    memcpy(c->id, u->id, id_len);
+    fill_change(dn_pipe_add(self, &k->to_queue, sizeof(dn_change)), u, removed);
+}
+
+static void forget_attempts(kv *k, uint64_t n, dn_day day) {
+    const uint64_t *known = dn_numbers_find(&k->attempts, n);
+
+    if (known && (dn_day)(*known >> 32) <= day) (void)dn_numbers_remove(&k->attempts, n);
+}
+
+static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r,
+                      const dn_success *source) {
+    if (w->status == DN_DAILY_CUTOFF) (void)dn_numbers_remove(&k->pending, w->n);
+    if (r->wrote == DN_WROTE || r->wrote == DN_WROTE_LATE) forget_attempts(k, w->n, w->day);
+    /* What was refused is told of too: the planner asked because it did not know. */
+    if (r->has_user) tell_change(self, k, &r->user, false, false);
+    if (w->status == DN_DAILY_CUTOFF) return;
+    dn_finalized *f = dn_pipe_add(self, &k->to_executor, sizeof *f);
+    f->ticket = source->ticket;
+    f->wrote = r->wrote;
+    f->attempts = source->attempts;
+    f->cls = source->cls;
+}
+
+static void missed(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r) {
+    char first[DN_DAY_TEXT];
+
+    if (r->has_user) tell_change(self, k, &r->user, false, false);
+    if (r->rows == 0 || !dn_log_wanted(DN_LOG_WARN)) return;
+    dn_day_write(w->day, first);
+    dn_log(DN_LOG_WARN, "day.missed",
+           "user %.*s: %u day(s) from %s on ended without the daemon seeing the cutoff",
+           r->user.id_len, r->user.id, r->rows, first);
+}
+
+static void answer_user(dn_self *self, const dn_msg *msg, int status, const dn_user *user) {
+    dn_kv_user_answer answer = {.status = status};
+
+    if (user) answer.user = *user;
+    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+}
+
+/* What each write has come to, for everyone but who waits for an answer. */
+static void tell(dn_self *self, kv *k) {
+    bool hooks = false;
+
+    for (size_t i = 0; i < k->len; i++) {
+        const dn_write        *w = &k->writes[i];
+        const dn_write_result *r = &k->results[i];
+
+        switch (w->op) {
+        case DN_WRITE_SET:
+            tell_change(self, k, &r->user, false, true);
+            if (r->wrote == DN_WROTE_NEW) k->status.users++;
+            break;
+        case DN_WRITE_REMOVE:
+            if (r->wrote != DN_WROTE) break;
+            tell_change(self, k, &r->user, true, false);
+            (void)dn_numbers_remove(&k->attempts, r->user.n);
+            k->status.users--;
+            break;
+        case DN_WRITE_FINALIZE:
+            finalized(self, k, w, r, k->sources[i]);
+            hooks |= w->hook && r->wrote == DN_WROTE;
+            break;
+        case DN_WRITE_MISSED: missed(self, k, w, r); break;
+        case DN_WRITE_FORGET:
+            if (r->rows > 0) dn_timer_after(self, 0, KV_FORGET, (uint32_t)w->day);
+            break;
+        case DN_WRITE_HOOK_DONE:
+        case DN_WRITE_HOOK_LATER: break;
+        }
+    }
+    /* One that is not there asks when it is. */
+    if (hooks && dn_send(self, dn_name(self, DN_HOOKS), DN_HOOKS_ADDED, NULL, 0) == DN_EFULL)
+        dn_log(DN_LOG_DEBUG, "hooks.busy", "the hooks' mailbox is full: they look by themselves");
+}
+
+/* ---- Answers ---- */
+
+static void answer_sets(dn_self *self, const kv *k, const dn_msg *msg, size_t at, size_t len,
+                        int status) {
+    dn_kv_set_answer answers[KV_SETS_MAX];
+
+    for (size_t i = 0; i < len; i++) {
+        const dn_write_result *r = &k->results[at + i];
+        answers[i] = status == DN_OK ? (dn_kv_set_answer){DN_OK, r->wrote, r->user.starts_on}
+                                     : (dn_kv_set_answer){status, DN_WROTE_GONE, DN_DAY_NONE};
+    }
+    dn_reply(self, msg, DN_KV_ANSWER, answers, len * sizeof *answers);
+}
+
+/* To the call that msg is, whose writes begin at `at`. */
+static void answer(dn_self *self, const kv *k, const dn_msg *msg, size_t at, size_t len,
+                   int status) {
+    const dn_write_result *r = &k->results[at];
+
+    if (dn_msg_kind(msg) == DN_KV_SET) {
+        answer_sets(self, k, msg, at, len, status);
+    } else if (dn_msg_kind(msg) == DN_KV_REMOVE) {
+        if (status == DN_OK && r->wrote == DN_WROTE_GONE) status = DN_EDEAD;
+        answer_user(self, msg, status, status == DN_OK ? &r->user : NULL);
+    } else {
+        const dn_kv_words words = {.status = status};
+        dn_reply(self, msg, DN_KV_ANSWER, &words, sizeof words);
+    }
+}
+
+/* Takes out of the line what has been written, or, if it has not, the calls: there somebody waits, and can be told. */
+static void settle(dn_self *self, kv *k, int status) {
+    size_t at = 0, kept = 0;
+
+    for (size_t i = 0; i < k->line.len; i++) {
+        kv_waiting   w = k->line.rows[i];
+        const bool   tried = i < k->line.gathered;
+        const bool   call = dn_msg_is_request(w.msg);
+        const size_t writes = tried ? w.writes : 0;
+
+        if (tried && call) answer(self, k, w.msg, at, writes, status);
+        if (tried && status == DN_OK) w.done = w.taken;
+        if (tried && (call || status == DN_OK)) k->line.entries -= writes;
+        at += writes;
+        if (tried && call) continue;
+        if (w.done == dn_msg_size(w.msg)) dn_msg_free(self, w.msg);
+        else k->line.rows[kept++] = w;
+    }
+    k->line.len = kept;
+    k->line.gathered = 0;
+}
+
+/* ---- Trying ---- */
+
+static void try_later(dn_self *self, kv *k, int rc) {
+    if (!k->full) {
+        k->full = true;
+        k->retry_ms = KV_RETRY_LEAST_MS;
+        dn_log(DN_LOG_WARN, "store.full",
+               "%s: %" PRIu64 " writes wait in memory, and are tried again until there is room",
+               rc == DN_EFULL ? "the disk is full" : "out of memory", k->line.entries);
+    } else {
+        k->retry_ms = k->retry_ms * 2 < KV_RETRY_MOST_MS ? k->retry_ms * 2 : KV_RETRY_MOST_MS;
+    }
+    k->status.failures++;
+    if (k->retry_timer) (void)dn_timer_cancel(self, k->retry_timer);
+    k->retry_timer = dn_timer_after(self, k->retry_ms, KV_RETRY, 0);
+}
+
+static void well_again(dn_self *self, kv *k) {
+    if (!k->full) return;
+    k->full = false;
+    if (k->retry_timer) (void)dn_timer_cancel(self, k->retry_timer);
+    k->retry_timer = 0;
+    dn_log(DN_LOG_INFO, "store.well", "writes are committed again");
+}
+
+void kv_commit(dn_self *self, kv *k) {
+    gather(self, k);
+    const int rc = k->len > 0 ? dn_store_write(k->store, k->writes, k->len, k->results) : DN_OK;
+    kv_look_at(k, rc, "writing");
+    if (rc == DN_OK && k->len > 0) {
+        k->status.commits++;
+        k->status.writes += k->len;
+        k->wrote_lately = true;
+        well_again(self, k);
+        tell(self, k);
+    }
+    settle(self, k, rc);
+    if (rc < 0 && k->line.len > 0) try_later(self, k, rc);
+    if (rc < 0 && k->line.len == 0)
+        k->status.failures++; /* it was told to who asked, and nothing waits */
+}

@@ -1,0 +1,59 @@
+/* pack.h - many entries in one message, and the way they go.
+ * A pipe gathers entries for one receiver and sends them when there are enough of them, or when it is flushed. If the
+ * receiver's mailbox is full they wait here, in order, until it has room: so nothing is lost and nobody blocks. */
+#ifndef DIURNAL_SERVICE_PACK_H
+#define DIURNAL_SERVICE_PACK_H
+
+#include "diurnal/actor.h"
+
+/* ---- Reading ---- */
+
+/* Where the entry after one of so many bytes begins. */
+static inline size_t dn_pack_room(size_t size) { return (size + 7) & ~(size_t)7; }
+
+/* for (DN_PACK_EACH(dn_x, x, msg)) … ; the other one for entries that end with an id. */
+#define DN_PACK_END_(type, msg)                                                                    \
+    ((const type *)(const void *)((const char *)dn_msg_body_borrow(msg) + dn_msg_size(msg)))
+#define DN_PACK_EACH(type, entry, msg)                                                             \
+    const type *entry = dn_msg_body_borrow(msg), *entry##_end = DN_PACK_END_(type, msg);           \
+    entry < entry##_end;                                                                           \
+    entry++
+#define DN_PACK_EACH_ID(type, entry, msg)                                                          \
+    const type *entry = dn_msg_body_borrow(msg), *entry##_end = DN_PACK_END_(type, msg);           \
+    entry < entry##_end;                                                                           \
+    entry = (const type *)(const void *)((const char *)entry +                                     \
+                                         dn_pack_room(sizeof *entry + entry->id_len))
+
+/* ---- Writing ---- */
+
+enum { DN_PACK_BYTES = 16384, DN_PACK_WAITING_MAX = 64 };
+
+/* Who makes more work only while the pipe is free cannot come to the end of `waiting`; who does not, fails there. */
+typedef struct dn_pipe {
+    dn_ref         to;
+    uint32_t       kind;
+    uint32_t       len; /* bytes gathered */
+    unsigned char *bytes;
+    dn_msg  *waiting[DN_PACK_WAITING_MAX]; /* the receiver had no room for them; oldest first */
+    uint32_t waiting_len;
+} dn_pipe;
+
+/* In init. name: the receiver's. */
+void dn_pipe_init(dn_self *self, dn_pipe *p, const char *name, uint32_t kind);
+
+/* Room for an entry of so many bytes, zeroed; to be filled before anything else is done with the pipe. */
+void *dn_pipe_add(dn_self *self, dn_pipe *p, size_t size);
+
+/* Sends what has been gathered. In the flush of the class, or at the end of a handler. */
+void dn_pipe_flush(dn_self *self, dn_pipe *p);
+
+/* From now on it leads to that one; what was gathered and has not gone is dropped. */
+void dn_pipe_redirect(dn_self *self, dn_pipe *p, dn_ref to);
+
+/* To be called for each pipe when DN_MSG_ROOM comes. */
+void dn_pipe_on_room(dn_self *self, dn_pipe *p);
+
+/* Has the receiver taken everything so far? Who makes work for it stops until it has. */
+static inline bool dn_pipe_is_free(const dn_pipe *p) { return p->waiting_len == 0; }
+
+#endif

@@ -1,0 +1,255 @@
+/* queue.c - who waits for an attempt, and who has one.
+ * It takes what the planner asks for unless the user waits or runs already or was tried too lately, and hands out, as
+ * the executor has room, the earliest cutoff first. All of it is memory: after a crash the users are eligible
+ * again at the next tick, and the executor and the planner start again with the queue. */
+#include "queue.h"
+
+#include "messages.h"
+#include "obs/log.h"
+#include "pack.h"
+#include "queue_book.h"
+#include "service.h"
+
+#include <string.h>
+
+enum { QUEUE_SWEEP = DN_SERVICE_OWN, SWEEP_MS = 60000, SWEEP_RECORDS = 4096 };
+
+typedef struct queue {
+    const dn_service_config *config;
+    book                     book;
+    dn_pipe                  to_executor;
+    uint32_t                 room; /* what the executor has asked for and not got */
+    uint64_t                 tickets;
+    dn_queue_status          status;
+} queue;
+
+static int queue_init(dn_self *self, void *state, const void *config);
+static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_take(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_settled(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_sweep(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_room(dn_self *self, void *state, const dn_msg *msg);
+static int queue_flush(dn_self *self, void *state);
+
+static const dn_handler queue_handlers[] = {
+    {DN_PLAN_ATTEMPTS, queue_on_plan},    /* tick     -> dedupe and throttle */
+    {DN_TAKE, queue_on_take},             /* executor -> room for more */
+    {DN_SETTLED, queue_on_settled},       /* executor -> it neither waits nor runs any more */
+    {DN_USERS_CHANGED, queue_on_changed}, /* kv       -> another due, a day closed, a user gone */
+    {QUEUE_SWEEP, queue_on_sweep},        /* what need not be remembered is forgotten */
+    {DN_ASK_STATUS, queue_on_ask_status},
+    {DN_ASK_USER, queue_on_ask_user},
+    {DN_MSG_ROOM, queue_on_room},
+};
+
+const dn_class dn_queue_class = {
+    .name = "queue",
+    .state_size = sizeof(queue),
+    .init = queue_init,
+    .handlers = DN_SLICE(queue_handlers),
+    .flush = queue_flush,
+    .mailbox_max = 4096,
+};
+
+static int queue_init(dn_self *self, void *state, const void *config) {
+    queue *q = state;
+
+    q->config = config;
+    q->book.key = (dn_hash_key){dn_random(self), dn_random(self)};
+    dn_own(self, &q->book, book_done);
+    dn_pipe_init(self, &q->to_executor, DN_EXECUTOR, DN_WORK);
+    dn_timer_after(self, SWEEP_MS, QUEUE_SWEEP, 0);
+    return DN_OK;
+}
+
+/* ---- In ---- */
+
+static void ignored(const dn_attempt *a, const char *reason) {
+    if (!dn_log_wanted(DN_LOG_DEBUG)) return;
+    dn_log(DN_LOG_DEBUG, "queue.ignored", "user %.*s: %s", a->id_len, a->id, reason);
+}
+
+static void plan_one(dn_self *self, queue *q, const dn_attempt *a) {
+    const int64_t now_ns = dn_mono_ns(self);
+    book_record  *r = book_open(&q->book, a->id, a->id_len);
+
+    if (!r) dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
+    if (r->state != BOOK_IDLE) {
+        q->status.deduped++;
+        ignored(a, "dedupe");
+        return;
+    }
+    if (r->n && r->n != a->n) r->days[0].attempts = r->days[1].attempts = 0; /* begins anew */
+    if (r->n == a->n && (r->gone || dn_daily_is_finalized(&r->user, a->day))) {
+        q->status.deduped++; /* the planner did not know yet */
+        ignored(a, "dedupe");
+        return;
+    }
+    book_day *d = book_day_of(r, a->day);
+    if (now_ns < d->next_ns) {
+        q->status.throttled++;
+        ignored(a, "throttle");
+        return;
+    }
+    if (book_enqueue(&q->book, r, a->n, a->day, a->due, a->context_epoch) < 0)
+        dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
+    d->next_ns = now_ns + (int64_t)q->config->retry_delay_minutes * DN_MINUTE_MS * 1000000;
+}
+
+static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    for (DN_PACK_EACH_ID(dn_attempt, a, msg)) plan_one(self, q, a);
+    if (q->book.heap_len > q->status.queued_peak) q->status.queued_peak = q->book.heap_len;
+    return DN_OK;
+}
+
+static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    (void)self;
+    for (DN_PACK_EACH_ID(dn_change, c, msg)) {
+        book_record *r = book_of_n(&q->book, c->n);
+        if (!r) continue;
+        const bool moved = r->user.due != c->due;
+        r->user = (dn_daily_user){c->due, c->last_day, c->starts_on};
+        r->context_epoch = c->context_epoch;
+        r->gone = c->removed;
+        if (r->state != BOOK_QUEUED) continue;
+        if (r->gone) book_unqueue(&q->book, r);
+        else if (moved) book_reorder(&q->book, r);
+    }
+    return DN_OK;
+}
+
+/* ---- Out ---- */
+
+static void expired(queue *q, book_record *r) {
+    book_unqueue(&q->book, r);
+    q->status.expired++;
+    if (dn_log_wanted(DN_LOG_DEBUG))
+        dn_log(DN_LOG_DEBUG, "queue.expired", "user %.*s: its window is over", r->id_len, r->id);
+}
+
+static void hand_out(dn_self *self, queue *q, book_record *r) {
+    const uint64_t ticket = ++q->tickets;
+
+    if (book_run(&q->book, r, ticket) < 0)
+        dn_fail_code(DN_ENOMEM, "no memory for one more that runs");
+    dn_work *w = dn_pipe_add(self, &q->to_executor, sizeof *w + r->id_len);
+    w->ticket = ticket;
+    w->n = r->n;
+    w->day = r->day;
+    w->context_epoch = r->context_epoch;
+    w->attempt = book_day_of(r, r->day)->attempts + 1U;
+    w->due = (uint16_t)r->user.due;
+    w->cls = book_day_of(r, r->day)->cls;
+    w->id_len = r->id_len;
+    memcpy(w->id, r->id, r->id_len);
+    q->room--;
+}
+
+/* At the end of a batch, so that what came together is handed out in its order and not as it came. */
+static int queue_flush(dn_self *self, void *state) {
+    queue        *q = state;
+    const int64_t now_ms = dn_now_ms(self);
+
+    for (book_record *r; q->room > 0 && (r = book_first(&q->book));) {
+        if (dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms))
+            hand_out(self, q, r);
+        else expired(q, r);
+    }
+    dn_pipe_flush(self, &q->to_executor);
+    return DN_OK;
+}
+
+/* What the executor before this one had in hand ended with it. */
+static void executor_is_new(dn_self *self, queue *q, dn_ref executor) {
+    book_stop_all(&q->book);
+    q->room = 0;
+    dn_pipe_redirect(self, &q->to_executor, executor);
+}
+
+/* It is answered by its address, not its name: work for one executor must not reach the next. And what a dead one asked
+ * for is not for the living. */
+static int queue_on_take(dn_self *self, void *state, const dn_msg *msg) {
+    queue         *q = state;
+    const dn_take *t = DN_BODY(dn_take, msg);
+    const dn_ref   executor = dn_whereis(self, dn_name(self, DN_EXECUTOR));
+
+    if (!dn_ref_equal(dn_msg_from(msg), executor)) return DN_OK;
+    if (t->first) executor_is_new(self, q, executor);
+    q->room += t->room;
+    return DN_OK;
+}
+
+static int queue_on_settled(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    for (DN_PACK_EACH(dn_settled, s, msg)) {
+        book_record *r = book_of_ticket(&q->book, s->ticket);
+        if (!r) continue; /* of an executor before this one */
+        book_day *d = book_day_of(r, r->day);
+        d->attempts = (uint16_t)s->attempts;
+        d->cls = s->cls;
+        if (s->finalized && r->user.last_day < r->day) r->user.last_day = r->day;
+        /* The planner may hear of it later than this, and ask once more. */
+        r->keep_ns = dn_mono_ns(self) + (int64_t)SWEEP_MS * 1000000;
+        book_stop(&q->book, r);
+    }
+    return DN_OK;
+}
+
+static int queue_on_room(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    (void)msg;
+    dn_pipe_on_room(self, &q->to_executor);
+    return DN_OK;
+}
+
+/* ---- Forgetting ---- */
+
+static int queue_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    (void)msg;
+    const bool more = book_sweep(&q->book, SWEEP_RECORDS, dn_mono_ns(self), dn_now_ms(self));
+    dn_timer_after(self, more ? 1 : SWEEP_MS, QUEUE_SWEEP, 0);
+    return DN_OK;
+}
+
+/* ---- Questions ---- */
+
+static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    q->status.queued = q->book.heap_len;
+    q->status.running = q->book.by_ticket.len;
+    q->status.known = q->book.len;
+    dn_reply(self, msg, DN_STATUS, &q->status, sizeof q->status);
+    return DN_OK;
+}
+
+static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg) {
+    const queue    *q = state;
+    const dn_kv_id *id = DN_BODY(dn_kv_id, msg);
+    book_record    *r = book_find(&q->book, id->id, id->len);
+    dn_queued_user  answer = {.known = r != NULL, .day = DN_DAY_NONE};
+
+    if (r) {
+        const book_day *d = r->days[0].day > r->days[1].day ? &r->days[0] : &r->days[1];
+        const int64_t   left_ns = d->next_ns - dn_mono_ns(self);
+        answer.queued = r->state == BOOK_QUEUED;
+        answer.running = r->state == BOOK_RUNNING;
+        answer.day = d->day;
+        answer.attempts = d->attempts;
+        answer.cls = d->cls;
+        answer.throttled_ms = d->next_ns > INT64_MIN && left_ns > 0 ? left_ns / 1000000 : 0;
+    }
+    dn_reply(self, msg, DN_QUEUED_USER, &answer, sizeof answer);
+    return DN_OK;
+}

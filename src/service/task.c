@@ -1,0 +1,94 @@
+/* task.c - one attempt under way.
+ * It lives as long as its job: begins it, cuts it off when its time is up, and tells the executor when it has
+ * stopped (a job that was cut off: when its connection is closed or its processes are gone). If it crashes, what
+ * it began is cut off with it, and the executor takes the crash for the outcome. */
+#include "task.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TASK_RESULT = DN_SERVICE_OWN, TASK_TIME_IS_UP };
+
+typedef struct task {
+    dn_ref   executor;
+    uint32_t slot, use;
+    dn_run  *run;
+    bool     cut;
+} task;
+
+static int task_init(dn_self *self, void *state, const void *config);
+static int task_on_result(dn_self *self, void *state, const dn_msg *msg);
+static int task_on_time_is_up(dn_self *self, void *state, const dn_msg *msg);
+static int task_on_down(dn_self *self, void *state, const dn_msg *msg);
+
+static const dn_handler task_handlers[] = {
+    {TASK_RESULT, task_on_result},         /* runner   -> the job has stopped */
+    {TASK_TIME_IS_UP, task_on_time_is_up}, /* timer    -> it has had its time */
+    {DN_MSG_DOWN, task_on_down},           /* executor -> is gone: nobody wants to know any more */
+};
+
+const dn_class dn_task_class = {
+    .name = "task",
+    .state_size = sizeof(task),
+    .init = task_init,
+    .handlers = DN_SLICE(task_handlers),
+    .mailbox_max = 16,
+};
+
+static int task_init(dn_self *self, void *state, const void *config) {
+    task                *t = state;
+    const dn_task_brief *b = config;
+
+    /* DN_STOP: it was on its way too long, and does not begin. */
+    if (!dn_ref_equal(dn_whereis(self, dn_name(self, DN_EXECUTOR)), b->executor)) return DN_STOP;
+    if (dn_now_ms(self) >= b->cutoff_ms) return DN_STOP;
+    t->executor = b->executor;
+    t->slot = b->slot;
+    t->use = b->use;
+    (void)dn_monitor(self, t->executor, 0);
+    const dn_run_request request = {
+        .type = b->type,
+        .user_id = b->id,
+        .user_id_len = b->id_len,
+        .day = b->day,
+        .due = b->due,
+        .attempt = b->attempt,
+        .context_epoch = b->context_epoch,
+        .now_ms = dn_now_ms(self),
+        .timeout_ms = b->timeout_ms,
+        .entropy = {dn_random(self), dn_random(self), dn_random(self)},
+    };
+    const int rc = dn_run_begin(b->runner, self, &request, TASK_RESULT, &t->run);
+    if (rc < 0) return rc;
+    dn_own(self, t->run, dn_run_free);
+    /* Behind the runner's own timers: a run that takes exactly its time is finished. */
+    dn_timer_after(self, b->timeout_ms, TASK_TIME_IS_UP, 0);
+    return DN_OK;
+}
+
+static int task_on_result(dn_self *self, void *state, const dn_msg *msg) {
+    const task     *t = state;
+    dn_task_outcome outcome = {
+        .slot = t->slot, .use = t->use, .result = *DN_BODY(dn_run_result, msg)};
+
+    if (t->cut) outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
+    else if (dn_run_outcome(outcome.result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
+    snprintf(outcome.detail, sizeof outcome.detail, "%s", dn_run_detail_borrow(t->run));
+    const int rc = dn_send(self, t->executor, DN_OUTCOME, &outcome, sizeof outcome);
+    return rc == DN_OK || rc == DN_EDEAD ? DN_STOP : rc;
+}
+
+static int task_on_time_is_up(dn_self *self, void *state, const dn_msg *msg) {
+    task *t = state;
+
+    (void)msg;
+    t->cut = true;
+    dn_run_cut(t->run, self);
+    return DN_OK;
+}
+
+static int task_on_down(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state, (void)msg;
+    return DN_STOP;
+}

@@ -1,0 +1,349 @@
+/* tick.c - decides once a tick what each user needs now.
+ * The planner only plans: it asks the queue for attempts and kv for cutoffs, and waits for neither. It knows all
+ * users by heart (roster.h), told by kv at its start and at every change. A large tick is planned in slices, a
+ * message each, so that nothing else on the loop waits long. A crash here costs one tick and a load. */
+#include "tick.h"
+
+#include "domain/roster.h"
+#include "messages.h"
+#include "obs/log.h"
+#include "pack.h"
+#include "service.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TICK_NOW = DN_SERVICE_OWN,
+    TICK_GO_ON,
+    TICK_OVER,
+    SLICE_LOOKS = 4096, /* less than a millisecond, if none of them is in the processor's cache */
+    SLICE_PLANS = 1024,
+    LOAD_TIMEOUT_MS = 60000,
+};
+
+/* Changes that came while a scan was under way: it must not see the users move. */
+typedef struct deferred {
+    dn_msg **rows;
+    size_t   len, cap;
+} deferred;
+
+typedef struct tick {
+    const dn_service_config *config;
+    dn_roster               *roster;
+    dn_pipe                  to_queue, to_kv, to_kv_missed;
+    dn_timer_id              timer;
+    dn_day                   date;
+
+    bool           scanning, paused;
+    dn_roster_scan scan;
+    int64_t        begun_ns;
+    dn_roster_plan plans[SLICE_PLANS];
+    deferred       deferred;
+    uint64_t       eligible, cutoffs, missed;
+
+    dn_tick_status status;
+} tick;
+
+static int tick_init(dn_self *self, void *state, const void *config);
+static int tick_on_page(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_now(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_go_on(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_over(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_changed(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_clock(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_room(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_load_failed(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_ask_minutes(dn_self *self, void *state, const dn_msg *msg);
+
+static const dn_handler tick_handlers[] = {
+    {DN_USERS_CHANGED, tick_on_changed}, /* kv    -> users as they are now */
+    {TICK_GO_ON, tick_on_go_on},         /* the next slice */
+    {TICK_NOW, tick_on_now},             /* timer -> a tick begins */
+    {TICK_OVER, tick_on_over},           /* the last slice is done: how long did it take? */
+    {DN_KV_PAGE, tick_on_page},          /* kv    -> a page of all users, at the start */
+    {DN_MSG_CLOCK, tick_on_clock},       /* the wall clock stepped: the next tick is another one */
+    {DN_MSG_ROOM, tick_on_room},         /* a full mailbox has room again */
+    {DN_MSG_CALL_FAILED, tick_on_load_failed},
+    {DN_ASK_STATUS, tick_on_ask_status},
+    {DN_ASK_MINUTES, tick_on_ask_minutes},
+};
+
+const dn_class dn_tick_class = {
+    .name = "tick",
+    .state_size = sizeof(tick),
+    .init = tick_init,
+    .handlers = DN_SLICE(tick_handlers),
+    .mailbox_max = 4096,
+};
+
+/* ---- Start: all users ---- */
+
+static void deferred_release(void *rows) {
+    deferred *d = rows;
+
+    free(d->rows); /* the messages are the actor's, and go with it */
+    *d = (deferred){0};
+}
+
+static int ask_for_page(dn_self *self, uint64_t after_n) {
+    return dn_call(self, dn_name(self, DN_KV), DN_KV_LOAD, &after_n, sizeof after_n,
+                   LOAD_TIMEOUT_MS, NULL);
+}
+
+static int tick_init(dn_self *self, void *state, const void *config) {
+    tick *t = state;
+
+    t->config = config;
+    t->date = DN_DAY_NONE;
+    const int rc = dn_roster_new(&t->roster);
+    if (rc < 0) return rc;
+    dn_own(self, t->roster, dn_roster_free);
+    dn_own(self, &t->deferred, deferred_release);
+    dn_pipe_init(self, &t->to_queue, DN_QUEUE, DN_PLAN_ATTEMPTS);
+    dn_pipe_init(self, &t->to_kv, DN_KV, DN_FINALIZE_CUTOFF);
+    dn_pipe_init(self, &t->to_kv_missed, DN_KV, DN_RECORD_MISSED);
+    dn_watch_clock(self);
+    return ask_for_page(self, 0);
+}
+
+static int tick_on_load_failed(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state;
+    return DN_BODY(dn_call_failed, msg)->status;
+}
+
+/* An id comes with a user that may be new. */
+static void apply(tick *t, const dn_change *c) {
+    if (c->removed) {
+        (void)dn_roster_remove(t->roster, c->n);
+        return;
+    }
+    const dn_roster_user user = {
+        .n = c->n,
+        .due = c->due,
+        .last_day = c->last_day,
+        .starts_on = c->starts_on,
+        .recorded = c->recorded,
+        .status = (dn_daily_status)c->status,
+        .context_epoch = c->context_epoch,
+        .id = c->id,
+        .id_len = c->id_len,
+    };
+    /* DN_EDEAD: changed while the users are being loaded; its page is still to come. */
+    if (dn_roster_put(t->roster, &user) == DN_ENOMEM)
+        dn_fail_code(DN_ENOMEM, "no memory for one more user");
+}
+
+static void apply_all(tick *t, const dn_msg *msg) {
+    for (DN_PACK_EACH_ID(dn_change, c, msg)) apply(t, c);
+}
+
+/* The next page is asked for before this one is read: kv looks for it meanwhile. */
+static int tick_on_page(dn_self *self, void *state, const dn_msg *msg) {
+    tick    *t = state;
+    uint64_t last_n = 0;
+
+    for (DN_PACK_EACH_ID(dn_change, c, msg)) last_n = c->n;
+    if (last_n > 0) {
+        const int rc = ask_for_page(self, last_n);
+        apply_all(t, msg);
+        return rc;
+    }
+    t->status.loaded = true;
+    dn_log(DN_LOG_INFO, "tick.loaded", "%zu users are known", dn_roster_len(t->roster));
+    return tick_on_now(self, t, msg);
+}
+
+/* ---- When ---- */
+
+static void arm(dn_self *self, tick *t) {
+    const int64_t every_ms = t->config->tick_ms;
+
+    if (t->timer) (void)dn_timer_cancel(self, t->timer);
+    if (t->config->ticks_stand_still) {
+        const int64_t now_ms = dn_mono_ns(self) / 1000000;
+        t->status.next_ms = dn_now_ms(self) + every_ms - now_ms % every_ms;
+        t->timer =
+            dn_timer_at_mono(self, (now_ms / every_ms + 1) * every_ms * 1000000, TICK_NOW, 0);
+    } else {
+        const int64_t now_ms = dn_now_ms(self);
+        int64_t       past_ms = now_ms % every_ms;
+        if (past_ms < 0) past_ms += every_ms;
+        t->status.next_ms = now_ms - past_ms + every_ms;
+        t->timer = dn_timer_at_wall(self, t->status.next_ms, TICK_NOW, 0);
+    }
+}
+
+static int tick_on_clock(dn_self *self, void *state, const dn_msg *msg) {
+    tick *t = state;
+
+    dn_log(DN_LOG_WARN, "clock.stepped", "the wall clock stepped by %lld ms",
+           (long long)DN_BODY(dn_clock_step, msg)->step_ms);
+    if (t->status.loaded && !t->config->ticks_stand_still) arm(self, t);
+    return DN_OK;
+}
+
+/* ---- A tick ---- */
+
+static int date_begins(dn_self *self, tick *t, dn_day today) {
+    const dn_date date = {.today = today};
+    const int     rc = dn_send(self, dn_name(self, DN_KV), DN_DATE_BEGINS, &date, sizeof date);
+
+    if (rc == DN_OK) t->date = today; /* else at the next tick */
+    return DN_OK;
+}
+
+static int go_on(dn_self *self) {
+    const int rc = dn_send(self, dn_self_ref(self), TICK_GO_ON, NULL, 0);
+
+    /* Its own mailbox is full: behind those messages. */
+    if (rc == DN_EFULL) dn_timer_after(self, 1, TICK_GO_ON, 0);
+    return rc == DN_EFULL ? DN_OK : rc;
+}
+
+static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
+    tick         *t = state;
+    const int64_t now_ms = dn_now_ms(self);
+
+    if (dn_msg_kind(msg) == TICK_NOW) t->timer = 0;
+    arm(self, t);
+    if (t->scanning) {
+        dn_log(DN_LOG_WARN, "tick.late",
+               "the last tick is still being planned: this one is left out");
+        return DN_OK;
+    }
+    t->scanning = true;
+    t->begun_ns = dn_mono_ns(self);
+    t->eligible = t->cutoffs = t->missed = 0;
+    t->status.last_ms = now_ms;
+    dn_roster_scan_begin(&t->scan, t->config->window_minutes, now_ms);
+    if (dn_day_of_ms(now_ms) != t->date) (void)date_begins(self, t, dn_day_of_ms(now_ms));
+    return tick_on_go_on(self, t, msg);
+}
+
+static void plan_one(dn_self *self, tick *t, const dn_roster_plan *p) {
+    if (p->missed.first <= p->missed.last) {
+        dn_missed_days *m = dn_pipe_add(self, &t->to_kv_missed, sizeof *m);
+        *m = (dn_missed_days){p->n, p->missed};
+        t->missed += (uint64_t)(p->missed.last - p->missed.first) + 1;
+    }
+    if (p->action == DN_DAILY_FINALIZE) {
+        dn_cutoff *c = dn_pipe_add(self, &t->to_kv, sizeof *c);
+        *c = (dn_cutoff){.n = p->n, .at_ms = t->scan.now_ms, .day = p->day};
+        t->cutoffs++;
+    } else if (p->action == DN_DAILY_ATTEMPT) {
+        dn_attempt *a = dn_pipe_add(self, &t->to_queue, sizeof *a + p->id_len);
+        a->n = p->n;
+        a->day = p->day;
+        a->context_epoch = p->context_epoch;
+        a->due = (uint16_t)p->due;
+        a->id_len = p->id_len;
+        memcpy(a->id, p->id, p->id_len);
+        t->eligible++;
+    }
+}
+
+static bool pipes_are_free(const tick *t) {
+    return dn_pipe_is_free(&t->to_queue) && dn_pipe_is_free(&t->to_kv) &&
+           dn_pipe_is_free(&t->to_kv_missed);
+}
+
+static void pipes_flush(dn_self *self, tick *t) {
+    dn_pipe_flush(self, &t->to_kv_missed);
+    dn_pipe_flush(self, &t->to_kv);
+    dn_pipe_flush(self, &t->to_queue);
+}
+
+static int tick_on_go_on(dn_self *self, void *state, const dn_msg *msg) {
+    tick  *t = state;
+    size_t len = 0;
+
+    (void)msg;
+    assert(t->scanning);
+    /* Whoever is behind is waited for: the plan is worth nothing until it is taken. */
+    t->paused = !pipes_are_free(t);
+    if (t->paused) return DN_OK;
+    const bool more =
+        dn_roster_scan_on(t->roster, &t->scan, SLICE_LOOKS, t->plans, SLICE_PLANS, &len);
+    for (size_t i = 0; i < len; i++) plan_one(self, t, &t->plans[i]);
+    pipes_flush(self, t);
+    if (more) return go_on(self);
+    const int rc = dn_send(self, dn_self_ref(self), TICK_OVER, NULL, 0);
+    if (rc == DN_EFULL) dn_timer_after(self, 1, TICK_OVER, 0);
+    return rc == DN_EFULL ? DN_OK : rc;
+}
+
+static int tick_on_over(dn_self *self, void *state, const dn_msg *msg) {
+    tick *t = state;
+
+    (void)msg;
+    t->scanning = false;
+    t->status.ticks++;
+    t->status.took_us = (dn_mono_ns(self) - t->begun_ns) / 1000;
+    t->status.scanned = t->scan.scanned;
+    t->status.eligible = t->eligible;
+    t->status.cutoffs = t->cutoffs;
+    t->status.missed = t->missed;
+    for (size_t i = 0; i < t->deferred.len; i++) {
+        apply_all(t, t->deferred.rows[i]);
+        dn_msg_free(self, t->deferred.rows[i]);
+    }
+    t->deferred.len = 0;
+    return DN_OK;
+}
+
+static int tick_on_room(dn_self *self, void *state, const dn_msg *msg) {
+    tick *t = state;
+
+    (void)msg;
+    dn_pipe_on_room(self, &t->to_kv_missed);
+    dn_pipe_on_room(self, &t->to_kv);
+    dn_pipe_on_room(self, &t->to_queue);
+    if (!t->scanning || !t->paused || !pipes_are_free(t)) return DN_OK;
+    t->paused = false;
+    return go_on(self);
+}
+
+/* ---- Changes ---- */
+
+static void defer(dn_self *self, deferred *d, const dn_msg *msg) {
+    if (d->len == d->cap) {
+        const size_t cap = d->cap ? d->cap * 2 : 64;
+        dn_msg     **rows = realloc(d->rows, cap * sizeof *rows);
+        if (!rows) dn_fail_code(DN_ENOMEM, "no memory for changes that wait");
+        d->rows = rows;
+        d->cap = cap;
+    }
+    d->rows[d->len++] = dn_msg_keep(self, msg);
+}
+
+static int tick_on_changed(dn_self *self, void *state, const dn_msg *msg) {
+    tick *t = state;
+
+    if (t->scanning) defer(self, &t->deferred, msg);
+    else apply_all(t, msg);
+    return DN_OK;
+}
+
+/* ---- Questions ---- */
+
+static int tick_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
+    tick *t = state;
+
+    t->status.planning = t->scanning || !pipes_are_free(t);
+    t->status.users = dn_roster_len(t->roster);
+    t->status.roster_bytes = dn_roster_bytes(t->roster);
+    dn_reply(self, msg, DN_STATUS, &t->status, sizeof t->status);
+    return DN_OK;
+}
+
+static int tick_on_ask_minutes(dn_self *self, void *state, const dn_msg *msg) {
+    const tick      *t = state;
+    dn_roster_minute minutes[DN_DAY_MINUTES];
+
+    dn_roster_minutes(t->roster, *DN_BODY(dn_day, msg), minutes);
+    dn_reply(self, msg, DN_MINUTES, minutes, sizeof minutes);
+    return DN_OK;
+}

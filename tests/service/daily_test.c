@@ -1,0 +1,522 @@
+/* daily_test.c - the daily rule, lived: CONTRACT §1 sentence by sentence. */
+#include "world.h"
+
+/* ---- The window ---- */
+
+TEST(a_user_is_attempted_when_the_window_opens_and_a_success_is_written) {
+    world_at(AT(6, 0));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) - 1);
+    CHECK_INT(starts_of("ada"), 0);
+    world_runs_to(AT(7, 1));
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_INT(start_of("ada", 1)->at_ms - AT(7, 0), 0);
+    CHECK_INT(start_of("ada", 1)->day, TODAY);
+    CHECK_UINT(start_of("ada", 1)->attempt, 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_INT(stored("ada").last_day, TODAY);
+    CHECK_INT(stored("ada").last_run_ms - AT(7, 0), 500);
+    world_runs_to(AT(23, 59));
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_UINT(stored("ada").context_epoch, 0);
+    world_ends();
+}
+
+TEST(every_day_has_its_own_attempt_and_its_own_row) {
+    world_at(AT(6, 0));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(6, 0) + 3 * DN_DAY_MS);
+    CHECK_INT(starts_of("ada"), 3);
+    CHECK_STR(ledger("ada"), "success 2026-03-04 1, success 2026-03-03 1, success 2026-03-02 1");
+    world_ends();
+}
+
+TEST(a_job_that_fails_is_tried_again_after_the_retry_delay) {
+    world_at(AT(6, 59));
+    job_fails("ada", 1, DN_CLASS_LLM);
+    job_fails("ada", 2, DN_CLASS_PARSE);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(8, 30));
+    CHECK_INT(starts_of("ada"), 3);
+    CHECK_INT(start_of("ada", 1)->at_ms - AT(7, 0), 0);
+    CHECK_INT(start_of("ada", 2)->at_ms - AT(7, 10), 0);
+    CHECK_INT(start_of("ada", 3)->at_ms - AT(7, 20), 0);
+    CHECK_UINT(start_of("ada", 3)->attempt, 3);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 3 parse");
+    world_ends();
+}
+
+TEST(a_user_whose_jobs_all_fail_is_finalized_at_its_cutoff_and_its_epoch_grows) {
+    world_at(AT(6, 59));
+    job_fails("ada", 0, DN_CLASS_LLM);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(8, 0) - 1);
+    CHECK_INT(stored("ada").last_day, DN_DAY_NONE);
+    world_runs_to(AT(8, 0) + 10);
+    CHECK_INT(starts_of("ada"), 6);
+    CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 6 llm");
+    CHECK_UINT(stored("ada").context_epoch, 1);
+    CHECK(stored("ada").last_run_ms == INT64_MIN);
+    world_runs_to(AT(8, 0) + DN_DAY_MS);
+    CHECK_UINT(start_of("ada", 7)->epoch, 1);
+    CHECK_UINT(start_of("ada", 7)->attempt, 1);
+    world_ends();
+}
+
+TEST(a_window_that_crosses_midnight_belongs_to_the_day_of_its_cutoff) {
+    world_at(AT(22, 0));
+    world_boots();
+    user("midnight", DUE(0, 0));
+    user("soon_after", DUE(0, 20));
+    world_runs_to(AT(23, 30));
+    CHECK_INT(start_of("midnight", 1)->at_ms - AT(23, 0), 0);
+    CHECK_INT(start_of("midnight", 1)->day, TOMORROW);
+    CHECK_INT(start_of("soon_after", 1)->at_ms - AT(23, 20), 0);
+    CHECK_INT(start_of("soon_after", 1)->day, TOMORROW);
+    CHECK_STR(ledger("midnight"), "success 2026-03-03 1");
+    world_runs_to(AT(22, 0) + DN_DAY_MS);
+    CHECK_INT(starts_of(""), 2);
+    world_ends();
+}
+
+TEST(a_new_user_whose_cutoff_of_today_has_passed_starts_tomorrow_and_is_told) {
+    world_at(AT(12, 0));
+    world_boots();
+    CHECK_INT(set_user("late", DUE(8, 0), DN_DAY_NONE, false).starts_on, TOMORROW);
+    CHECK_INT(set_user("early", DUE(13, 0), DN_DAY_NONE, false).starts_on, TODAY);
+    world_runs_to(AT(23, 59));
+    CHECK_STR(ledger("late"), "");
+    CHECK_STR(ledger("early"), "success 2026-03-02 1");
+    world_ends();
+}
+
+TEST(by_the_letter_a_user_registered_after_its_cutoff_is_finalized_at_the_next_tick) {
+    world_at(AT(12, 0));
+    world_boots();
+    (void)set_user("ada", DUE(8, 0), DN_DAY_NONE, /* letter= */ true);
+    world_runs_to(AT(12, 1) + 10);
+    CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 0");
+    world_ends();
+}
+
+TEST(a_user_registered_within_its_window_is_attempted_at_the_next_tick) {
+    world_at(AT(7, 30) + 20000);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 31) + 1000);
+    CHECK_INT(start_of("ada", 1)->at_ms - AT(7, 31), 0);
+    world_ends();
+}
+
+/* ---- The bound, and the order ---- */
+
+TEST(never_more_than_k_run_at_once_and_all_get_their_turn) {
+    world_at(AT(6, 59));
+    w.config.max_concurrency = 3;
+    job_is_ok("", 0, 20000);
+    world_boots();
+    for (int i = 0; i < 20; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "u%d", i);
+        user(id, DUE(8, 0));
+    }
+    world_runs_to(AT(7, 0) + 1000);
+    CHECK_UINT(executor_now().in_flight, 3);
+    CHECK_UINT(queue_now().queued, 17);
+    world_runs_to(AT(7, 10));
+    CHECK_INT(starts_of(""), 20);
+    CHECK_UINT(executor_now().in_flight_peak, 3);
+    CHECK_UINT(executor_now().ok, 20);
+    world_ends();
+}
+
+TEST(the_earliest_cutoff_goes_first_then_fewest_attempts) {
+    world_at(AT(6, 30));
+    w.config.max_concurrency = 1;
+    job_is_ok("", 0, 30000);
+    job_is_ok("first", 0, 40 * 60000);
+    w.config.job_timeout_ms = 45 * 60000;
+    world_boots();
+    user("first", DUE(7, 31));
+    world_runs_to(AT(6, 32));
+    user("b", DUE(8, 0));
+    user("a", DUE(7, 50));
+    user("c", DUE(8, 1));
+    world_runs_to(AT(7, 20));
+    CHECK_INT(starts_of(""), 4);
+    CHECK_STR(w.jobs[1].id, "a");
+    CHECK_STR(w.jobs[2].id, "b");
+    CHECK_STR(w.jobs[3].id, "c");
+    world_ends();
+}
+
+TEST(an_item_whose_cutoff_comes_while_it_waits_is_not_started) {
+    world_at(AT(6, 59));
+    w.config.max_concurrency = 1;
+    w.config.job_timeout_ms = 60 * 60000;
+    job_is_ok("long", 0, 59 * 60000 + 30000);
+    world_boots();
+    user("long", DUE(7, 59));
+    world_runs_to(AT(7, 1));
+    user("waits", DUE(7, 58));
+    world_runs_to(AT(9, 0));
+    CHECK_INT(starts_of("waits"), 0);
+    CHECK_STR(ledger("waits"), "cutoff_reached 2026-03-02 0");
+    CHECK_UINT(queue_now().expired, 1);
+    world_ends();
+}
+
+TEST(a_due_that_changes_while_the_user_waits_changes_its_place_and_its_cutoff) {
+    world_at(AT(6, 59));
+    w.config.max_concurrency = 1;
+    w.config.job_timeout_ms = 60 * 60000;
+    job_is_ok("long", 0, 30 * 60000);
+    world_boots();
+    user("long", DUE(7, 40));
+    world_runs_to(AT(7, 0));
+    user("a", DUE(7, 50));
+    user("b", DUE(7, 55));
+    world_runs_to(AT(7, 2));
+    user("b", DUE(7, 45));
+    world_runs_to(AT(7, 40));
+    CHECK_STR(w.jobs[1].id, "b");
+    CHECK_STR(w.jobs[2].id, "a");
+    world_ends();
+}
+
+/* ---- Outcomes ---- */
+
+TEST(a_job_that_hangs_is_cut_off_at_its_timeout_and_tried_again) {
+    world_at(AT(6, 59));
+    job_hangs("ada", 1);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 59000);
+    CHECK_UINT(executor_now().in_flight, 1);
+    world_runs_to(AT(7, 2));
+    CHECK_UINT(executor_now().in_flight, 0);
+    CHECK_UINT(executor_now().timed_out, 1);
+    world_runs_to(AT(8, 1));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 2 unknown");
+    world_ends();
+}
+
+TEST(a_run_that_takes_exactly_its_time_is_finished_and_one_longer_is_cut_off) {
+    world_at(AT(6, 59));
+    job_is_ok("exact", 0, 60000);
+    job_is_ok("longer", 0, 60001);
+    world_boots();
+    user("exact", DUE(8, 0));
+    user("longer", DUE(8, 0));
+    world_runs_to(AT(7, 5));
+    CHECK_STR(ledger("exact"), "success 2026-03-02 1");
+    CHECK_STR(ledger("longer"), "");
+    world_ends();
+}
+
+TEST(a_task_that_crashes_is_an_unknown_error_and_frees_its_slot) {
+    world_at(AT(6, 59));
+    w.config.max_concurrency = 1;
+    job_crashes("ada", 1);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 1));
+    CHECK_UINT(executor_now().in_flight, 0);
+    CHECK_UINT(executor_now().failed, 1);
+    world_runs_to(AT(8, 1));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 2 unknown");
+    world_ends();
+}
+
+TEST(a_success_after_the_cutoff_was_written_changes_nothing) {
+    world_at(AT(6, 59));
+    w.config.job_timeout_ms = 60 * 60000;
+    job_fails("ada", 1, DN_CLASS_REQ);
+    job_is_ok("ada", 2, 55 * 60000);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(8, 30));
+    CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 2 req");
+    CHECK_UINT(executor_now().late, 1);
+    CHECK(stored("ada").last_run_ms == INT64_MIN);
+    CHECK_INT(logged("late success"), 1);
+    world_ends();
+}
+
+TEST(a_success_between_its_cutoff_and_the_tick_that_would_write_it_counts) {
+    world_at(AT(6, 59));
+    w.config.job_timeout_ms = 70 * 60000;
+    w.config.tick_ms = 300000;
+    job_is_ok("ada", 0, 61 * 60000);
+    world_boots();
+    user("ada", DUE(8, 2));
+    world_runs_to(AT(8, 30));
+    CHECK_INT(start_of("ada", 1)->at_ms - AT(7, 5), 0);
+    CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 1");
+    world_ends();
+
+    world_at(AT(6, 59));
+    w.config.job_timeout_ms = 60 * 60000;
+    w.config.tick_ms = 300000;
+    job_is_ok("ada", 0, 58 * 60000);
+    world_boots();
+    user("ada", DUE(8, 2));
+    world_runs_to(AT(8, 30));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_INT(stored("ada").last_run_ms - AT(8, 3), 0);
+    world_ends();
+}
+
+/* ---- Faults ---- */
+
+TEST(after_a_crash_a_user_whose_job_ran_is_attempted_again_as_if_for_the_first_time) {
+    world_at(AT(6, 59));
+    job_is_ok("ada", 0, 30000);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 10000);
+    CHECK_INT(starts_of("ada"), 1);
+    world_crashes(/* down_ms= */ 5000);
+    world_runs_to(AT(7, 5));
+    CHECK_INT(starts_of("ada"), 2);
+    CHECK_INT(start_of("ada", 2)->at_ms - AT(7, 0), 15000); /* a tick at once at the start */
+    CHECK_UINT(start_of("ada", 2)->attempt, 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
+
+TEST(what_was_committed_is_believed_after_a_crash) {
+    world_at(AT(6, 59));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 1));
+    world_crashes(1000);
+    world_runs_to(AT(9, 0));
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
+
+TEST(days_that_ended_while_nobody_was_there_are_recorded_as_missed_and_warned_of) {
+    world_at(AT(6, 0));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(9, 0));
+    world_crashes(
+        3 *
+        DN_DAY_MS); /* until 09:00 on the 5th: the 3rd and 4th were not seen, the 5th's cutoff is seen now */
+    world_runs_for(60000);
+    CHECK_STR(ledger("ada"),
+              "cutoff_reached 2026-03-05 0, missed 2026-03-04 0, missed 2026-03-03 0, "
+              "success 2026-03-02 1");
+    CHECK_UINT(stored("ada").context_epoch, 1);
+    CHECK_INT(logged("warn day.missed"), 1);
+    world_runs_for(DN_DAY_MS);
+    CHECK_INT(logged("warn day.missed"), 1);
+    world_ends();
+}
+
+TEST(while_the_disk_is_full_a_success_waits_and_is_not_superseded_by_its_cutoff) {
+    world_at(AT(7, 55));
+    job_is_ok("ada", 0, 1000);
+    world_boots();
+    user("ada", DUE(8, 0));
+    user("bob", DUE(8, 0));
+    job_fails("bob", 0, DN_CLASS_REQ);
+    world_runs_to(AT(7, 55) + 30000); /* nothing of the start waits any more */
+    disk.fails = DN_EFULL;
+    world_runs_to(AT(8, 10));
+    CHECK_STR(ledger("ada"), "");
+    CHECK_INT(starts_of("ada"), 1); /* still "running" */
+    CHECK_UINT(queue_now().running, 1);
+    CHECK(kv_now().full);
+    CHECK_UINT(kv_now().waiting,
+               3); /* her success, and a cutoff each, however often it is asked for */
+    CHECK_INT(logged("warn store.full"), 1);
+    disk.fails = DN_OK;
+    world_runs_to(AT(8, 10) + 5000);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_STR(ledger("bob"), "cutoff_reached 2026-03-02 1 req");
+    CHECK_UINT(stored("ada").context_epoch, 0);
+    CHECK_UINT(kv_now().waiting, 0);
+    CHECK_UINT(queue_now().running, 0);
+    CHECK_INT(logged("info store.well"), 1);
+    world_ends();
+}
+
+TEST(a_registration_on_a_full_disk_is_refused_and_nothing_else_is_lost) {
+    world_at(AT(6, 0));
+    world_boots();
+    disk.fails = DN_EFULL;
+    CHECK_INT(set_user("ada", DUE(8, 0), DN_DAY_NONE, false).status, DN_EFULL);
+    disk.fails = DN_OK;
+    CHECK_INT(set_user("ada", DUE(8, 0), DN_DAY_NONE, false).status, DN_OK);
+    world_runs_to(AT(9, 0));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
+
+TEST(any_other_failure_of_the_store_ends_the_process) {
+    world_at(AT(6, 59));
+    world_boots();
+    user("ada", DUE(8, 0));
+    disk.fails = DN_EIO;
+    world_runs_to(AT(7, 0) + 2000);
+    CHECK(w.fatal);
+    world_ends();
+}
+
+TEST(a_clock_set_back_never_runs_a_day_twice) {
+    world_at(AT(6, 59));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 30));
+    dn_sim_step_wall(w.sim, -2 * 3600000);
+    world_runs_to(AT(9, 0));
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
+
+TEST(a_clock_set_forward_past_a_cutoff_finalizes_at_once) {
+    world_at(AT(6, 0));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(6, 30));
+    dn_sim_step_wall(w.sim, 2 * 3600000 + 30000);
+    world_runs_for(60000);
+    CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 0");
+    world_ends();
+}
+
+TEST(ticks_fall_on_the_minute_whatever_the_clock_does) {
+    world_at(AT(6, 0) + 12345);
+    world_boots();
+    world_runs_to(AT(6, 5) + 1);
+    CHECK_UINT(tick_now().ticks, 6); /* one at the start, then 06:01 to 06:05 */
+    CHECK_INT(tick_now().last_ms - AT(6, 5), 0);
+    dn_sim_step_wall(w.sim, 30000);
+    world_runs_to(AT(6, 7) + 10);
+    CHECK_INT(tick_now().last_ms - AT(6, 7), 0);
+    world_ends();
+}
+
+/* ---- Users come and go ---- */
+
+TEST(a_removed_user_is_not_started_and_not_finalized) {
+    world_at(AT(6, 59));
+    w.config.max_concurrency = 1;
+    job_is_ok("", 0, 30000);
+    world_boots();
+    user("long", DUE(8, 0));
+    user("gone", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 1000);
+    CHECK_UINT(queue_now().queued, 1);
+    const char *waits = starts_of("gone") ? "long" : "gone";
+    CHECK_INT(remove_user(waits), DN_OK);
+    CHECK_UINT(queue_now().queued, 0);
+    CHECK_INT(remove_user(waits), DN_EDEAD);
+    world_runs_to(AT(9, 0));
+    CHECK_INT(starts_of(waits), 0);
+    world_ends();
+}
+
+TEST(an_outcome_belongs_to_the_registration_under_which_its_run_began) {
+    world_at(AT(6, 59));
+    job_is_ok("ada", 1, 30000);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 1000);
+    CHECK_INT(remove_user("ada"), DN_OK);
+    user("ada", DUE(8, 30));
+    world_runs_to(AT(7, 5));
+    CHECK_STR(ledger("ada"), "");
+    CHECK_INT(logged("a success for nobody"), 1);
+    CHECK_INT(starts_of("ada"), 1); /* the throttle stays with the id */
+    world_runs_to(AT(7, 45));
+    CHECK_INT(starts_of("ada"), 2);
+    CHECK_UINT(start_of("ada", 2)->attempt, 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
+
+TEST(changing_the_due_never_unfinalizes_a_day) {
+    world_at(AT(6, 59));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 1));
+    user("ada", DUE(20, 0));
+    world_runs_to(AT(21, 0));
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_runs_to(AT(21, 0) + DN_DAY_MS);
+    CHECK_INT(start_of("ada", 2)->at_ms - (AT(19, 0) + DN_DAY_MS), 0);
+    world_ends();
+}
+
+TEST(a_starts_on_before_the_registration_is_taken_as_that_date) {
+    world_at(AT(12, 0));
+    world_boots();
+    CHECK_INT(set_user("ada", DUE(13, 0), TODAY - 10, false).starts_on, TODAY);
+    CHECK_INT(set_user("bob", DUE(13, 0), TODAY + 2, false).starts_on, TODAY + 2);
+    world_runs_to(AT(12, 0) + DN_DAY_MS);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_STR(ledger("bob"), "");
+    CHECK_INT(set_user("bob", DUE(13, 0), DN_DAY_NONE, false).starts_on, TODAY + 2);
+    world_ends();
+}
+
+/* ---- Hooks ---- */
+
+TEST(each_cutoff_is_told_to_the_hook_until_it_takes_it) {
+    world_at(AT(7, 58));
+    w.config.has_hook = true;
+    job_fails("ada", 0, DN_CLASS_REQ);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(8, 0) + 100);
+    CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 1 req");
+    const int before = starts_of("ada");
+    world_runs_to(AT(8, 1));
+    CHECK(starts_of("ada") > before + 2); /* it is refused, and told again */
+    CHECK_INT(w.jobs[w.jobs_len - 1].type, DN_RUN_CUTOFF);
+    CHECK_UINT(w.jobs[w.jobs_len - 1].epoch, 1);
+    CHECK_INT(w.jobs[w.jobs_len - 1].day, TODAY);
+    job_is_ok("ada", 0, 100);
+    world_runs_to(AT(9, 0));
+    const int taken = starts_of("ada");
+    world_crashes(1000);
+    world_runs_to(AT(20, 0));
+    CHECK_INT(starts_of("ada"), taken);
+    world_ends();
+}
+
+/* ---- Actors crash ---- */
+
+TEST(whichever_actor_crashes_at_whatever_message_every_user_has_its_record_by_its_cutoff) {
+    static const char *const actors[] = {DN_KV, DN_QUEUE, DN_TASKS, DN_EXECUTOR, DN_TICK};
+
+    for (uint64_t nth = 1; nth <= 12; nth++)
+        for (size_t a = 0; a < sizeof actors / sizeof *actors; a++) {
+            world_at_with_seed(AT(6, 59), test_seed() + nth);
+            w.config.max_concurrency = 2;
+            world_boots();
+            user("ada", DUE(8, 0));
+            user("bob", DUE(8, 0));
+            user("eve", DUE(7, 30));
+            dn_sim_crash_actor_at(w.sim, actors[a], nth);
+            world_runs_to(AT(8, 1));
+            for (int u = 0; u < 3; u++) {
+                static const char *const ids[] = {"ada", "bob", "eve"};
+                const char *const        row = ledger(ids[u]);
+                CHECK_MSG(strncmp(row, "success 2026-03-02", 18) == 0 && !strchr(row, ','),
+                          "%s at its message %d: %s: %s", actors[a], (int)nth, ids[u], row);
+            }
+            world_ends();
+        }
+}

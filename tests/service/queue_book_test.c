@@ -1,0 +1,541 @@
+/* queue_book_test.c - the queue's book against a plain list of ids.
+ * Whoever is first is looked for among all that wait; what is to be remembered is kept per id and day and
+ * never forgotten. The book may forget what no longer matters, must not forget anything else, and may take no
+ * more steps for it than it has records. */
+#include "queue_book.h"
+
+#include "starving.h"
+#include "test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS INT64_C(1000000000)
+#define RETRY_NS  (600 * SECOND_NS)
+
+/* ---- The model ---- */
+
+enum { IDS = 150, DAYS_KNOWN = 8 };
+
+typedef struct known_day {
+    dn_day   day;
+    uint16_t attempts;
+    int64_t  next_ns;
+} known_day;
+
+typedef struct known {
+    char   *id;
+    uint8_t len;
+    uint64_t
+         hash;  /* as it is told to the book: every other id has many that are alike, 0 and 1 too */
+    bool there; /* in the book, for all the model knows */
+    book_state    state;
+    uint64_t      n, arrival, ticket;
+    dn_daily_user user;
+    int64_t       keep_ns;
+    dn_day        day;
+    bool          gone;
+    known_day     days[2]; /* the two asked for last by the calendar */
+} known;
+
+typedef struct world {
+    book     book;
+    uint64_t random, numbers, arrivals, tickets;
+    int64_t  mono_ns, now_ms;
+    size_t   forgotten;
+    known    ids[IDS];
+} world;
+
+static uint64_t below(world *w, uint64_t bound) { return test_random(&w->random) % bound; }
+
+static dn_day today(const world *w) { return dn_day_of_ms(w->now_ms); }
+
+static world *world_new(void) {
+    world *w = calloc(1, sizeof *w);
+
+    CHECK(w);
+    w->random = test_seed();
+    w->book.key = (dn_hash_key){test_random(&w->random), test_random(&w->random)};
+    w->now_ms = 20000 * DN_DAY_MS + 3600000;
+    w->mono_ns = SECOND_NS;
+    for (size_t i = 0; i < IDS; i++) {
+        known *k = &w->ids[i];
+        k->id = calloc(1, DN_ID_MAX);
+        CHECK(k->id);
+        k->hash = i % 2 == 0 ? below(w, 20) : test_random(&w->random);
+        k->len = (uint8_t)(4 + below(w, DN_ID_MAX - 3));
+        for (uint8_t c = 0; c < k->len; c++) k->id[c] = (char)test_random(&w->random);
+    }
+    return w;
+}
+
+static void world_free(world *w) {
+    book_done(&w->book);
+    for (size_t i = 0; i < IDS; i++) free(w->ids[i].id);
+    free(w);
+}
+
+/* What is known of a day; the newer of the two that are kept stays. */
+static known_day *known_day_of(known *k, dn_day day) {
+    known_day *older = &k->days[k->days[0].day > k->days[1].day];
+
+    for (int i = 0; i < 2; i++)
+        if (k->days[i].day == day) return &k->days[i];
+    *older = (known_day){.day = day, .next_ns = INT64_MIN};
+    return older;
+}
+
+/* ---- Who is first ---- */
+
+static bool earlier(const known *a, const known *b) {
+    const int64_t cutoff_a = dn_daily_cutoff_ms(a->user.due, a->day);
+    const int64_t cutoff_b = dn_daily_cutoff_ms(b->user.due, b->day);
+
+    if (cutoff_a != cutoff_b) return cutoff_a < cutoff_b;
+    const uint16_t attempts_a = a->days[a->days[1].day == a->day].attempts;
+    const uint16_t attempts_b = b->days[b->days[1].day == b->day].attempts;
+    if (attempts_a != attempts_b) return attempts_a < attempts_b;
+    return a->arrival < b->arrival;
+}
+
+static known *first_of(world *w) {
+    known *first = NULL;
+
+    for (size_t i = 0; i < IDS; i++) {
+        known *k = &w->ids[i];
+        if (k->there && k->state == BOOK_QUEUED && (!first || earlier(k, first))) first = k;
+    }
+    return first;
+}
+
+static book_record *record_of(const world *w, const known *k) {
+    return book_find_hashed(&w->book, k->hash, k->id, k->len);
+}
+
+static void check_first(world *w) {
+    const known *first = first_of(w);
+
+    CHECK_PTR(book_first(&w->book), first ? record_of(w, first) : NULL);
+}
+
+/* ---- Whether all is as the list says ---- */
+
+static void check_one(const world *w, const known *k) {
+    const book_record *r = record_of(w, k);
+
+    CHECK_MSG((r != NULL) == k->there, k->there ? "it is forgotten" : "nobody has opened it");
+    if (!r) return;
+    CHECK(r->id_len == k->len && memcmp(r->id, k->id, k->len) == 0);
+    CHECK_INT(r->state, k->state);
+    CHECK_UINT(r->n, k->n);
+    CHECK(r->gone == k->gone);
+    CHECK_UINT(r->user.due, k->user.due);
+    CHECK_INT(r->user.last_day, k->user.last_day);
+    CHECK_INT(r->user.starts_on, k->user.starts_on);
+    if (k->n) CHECK_PTR(book_of_n(&w->book, k->n), r);
+    CHECK_PTR(book_of_ticket(&w->book, k->ticket), k->state == BOOK_RUNNING ? r : NULL);
+    for (int i = 0; i < 2; i++) {
+        const known_day *d = &k->days[i];
+        const book_day  *there = &r->days[r->days[1].day == d->day];
+        if (d->day == DN_DAY_NONE) continue;
+        CHECK_INT(there->day, d->day);
+        CHECK_INT(there->attempts, d->attempts);
+        CHECK_INT(there->next_ns, d->next_ns);
+    }
+}
+
+static void check_all(world *w) {
+    size_t there = 0, queued = 0, running = 0;
+
+    for (size_t i = 0; i < IDS; i++) {
+        check_one(w, &w->ids[i]);
+        there += w->ids[i].there;
+        queued += w->ids[i].there && w->ids[i].state == BOOK_QUEUED;
+        running += w->ids[i].there && w->ids[i].state == BOOK_RUNNING;
+    }
+    CHECK_UINT(w->book.len, there);
+    CHECK_UINT(w->book.heap_len, queued);
+    CHECK_UINT(w->book.by_ticket.len, running);
+    CHECK_MSG(w->book.by_n.len <= there, "numbers of nobody are kept");
+    check_first(w);
+}
+
+/* ---- What may happen ---- */
+
+static book_record *open_record(world *w, known *k) {
+    book_record *r = book_open_hashed(&w->book, k->hash, k->id, k->len);
+
+    CHECK(r);
+    if (!k->there) {
+        const known fresh = {.id = k->id,
+                             .len = k->len,
+                             .hash = k->hash,
+                             .there = true,
+                             .days = {{.day = DN_DAY_NONE}, {.day = DN_DAY_NONE}}};
+        *k = fresh;
+    }
+    return r;
+}
+
+/* As the planner's wishes come: many for the same few minutes, most for today. */
+static void enqueue(world *w, known *k) {
+    static const uint32_t dues[] = {0, 20, 600, 601, 720, 1439};
+
+    if (k->there && k->state != BOOK_IDLE) return;
+    book_record   *r = open_record(w, k);
+    const dn_day   day = today(w) + (dn_day)below(w, 2);
+    const uint32_t due = dues[below(w, sizeof dues / sizeof dues[0])];
+    /* Registered anew, or gone and here again. */
+    const uint64_t n = !k->n || k->gone || below(w, 8) == 0 ? ++w->numbers : k->n;
+    book_day      *d = book_day_of(r, day);
+    known_day     *kd = known_day_of(k, day);
+
+    CHECK_INT(d->next_ns, kd->next_ns);
+    if (d->next_ns > w->mono_ns) return;
+    CHECK_INT(book_enqueue(&w->book, r, n, day, due, 7), DN_OK);
+    if (k->n && k->n != n) CHECK_PTR(book_of_n(&w->book, k->n), NULL);
+    /* What is known of a registration stays so, its due too; and another one does not inherit it. */
+    if (k->n != n) k->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
+    k->n = n;
+    k->gone = false;
+    k->day = day;
+    k->arrival = w->arrivals++;
+    k->state = BOOK_QUEUED;
+    d->next_ns = kd->next_ns = w->mono_ns + (below(w, 4) > 0 ? RETRY_NS : 0);
+}
+
+static void run(world *w, known *k) {
+    if (!k || !k->there || k->state != BOOK_QUEUED) return;
+    CHECK_INT(book_run(&w->book, record_of(w, k), ++w->tickets), DN_OK);
+    k->ticket = w->tickets;
+    k->state = BOOK_RUNNING;
+}
+
+static void stop(world *w, known *k) {
+    if (!k->there || k->state != BOOK_RUNNING) return;
+    book_record *r = book_of_ticket(&w->book, k->ticket);
+    CHECK_PTR(r, record_of(w, k));
+    const uint16_t attempts = (uint16_t)below(w, 4);
+    book_day_of(r, r->day)->attempts = known_day_of(k, k->day)->attempts = attempts;
+    if (below(w, 2) == 0) r->keep_ns = k->keep_ns = w->mono_ns + 60 * SECOND_NS;
+    book_stop(&w->book, r);
+    k->state = BOOK_IDLE;
+}
+
+static void unqueue(world *w, known *k) {
+    if (!k->there || k->state != BOOK_QUEUED) return;
+    book_unqueue(&w->book, record_of(w, k));
+    k->state = BOOK_IDLE;
+}
+
+/* Another due, a day closed, or gone. */
+static void change(world *w, known *k) {
+    if (!k->there || !k->n) return;
+    book_record *r = book_of_n(&w->book, k->n);
+    CHECK_PTR(r, record_of(w, k));
+    if (below(w, 2) == 0) k->user.due = (uint32_t)below(w, DN_DAY_MINUTES);
+    if (below(w, 4) == 0) k->user.last_day = today(w) - 1 + (dn_day)below(w, 3);
+    if (below(w, 6) == 0) k->gone = true;
+    r->user = k->user;
+    r->gone = k->gone;
+    if (k->state != BOOK_QUEUED) return;
+    if (k->gone) unqueue(w, k);
+    else book_reorder(&w->book, r);
+}
+
+static void happens(world *w) {
+    known *k = &w->ids[below(w, IDS)];
+
+    switch (below(w, 12)) {
+    case 0: unqueue(w, k); break;
+    case 1: run(w, k); break;
+    case 2: run(w, first_of(w)); break;
+    case 3:
+    case 4: stop(w, k); break;
+    case 5:
+    case 6: change(w, k); break;
+    case 7:
+        w->mono_ns += (int64_t)below(w, 300) * SECOND_NS;
+        w->now_ms += (int64_t)below(w, 3 * 3600000);
+        if (below(w, 10) == 0) w->now_ms -= (int64_t)below(w, 2 * DN_DAY_MS);
+        break;
+    default: enqueue(w, k); break;
+    }
+}
+
+/* ---- Forgetting ---- */
+
+static bool matters(const world *w, const known *k) {
+    if (k->state != BOOK_IDLE || k->keep_ns > w->mono_ns) return true;
+    for (int i = 0; i < 2; i++) {
+        const known_day *d = &k->days[i];
+        const bool       open = k->user.last_day < d->day && d->day >= k->user.starts_on;
+        if (d->day == DN_DAY_NONE) continue;
+        if (d->next_ns > w->mono_ns) return true;
+        if (d->attempts > 0 && open && !k->gone &&
+            w->now_ms - dn_daily_cutoff_ms(k->user.due, d->day) < DN_DAY_MS)
+            return true;
+    }
+    return false;
+}
+
+/* The model forgets what the book has forgotten, if it was nothing that matters. */
+static size_t note_forgotten(world *w) {
+    size_t forgotten = 0;
+
+    for (size_t i = 0; i < IDS; i++) {
+        known *k = &w->ids[i];
+        if (!k->there || record_of(w, k)) continue;
+        CHECK_MSG(!matters(w, k), "what matters is forgotten");
+        if (k->n) CHECK_PTR(book_of_n(&w->book, k->n), NULL);
+        k->there = false;
+        forgotten++;
+    }
+    w->forgotten += forgotten;
+    return forgotten;
+}
+
+/* From the first record to the last, in slices. */
+static void sweep_all(world *w, size_t most) {
+    const size_t slices_max = w->book.len / most + 1;
+    bool         more = true;
+
+    while (w->book.swept) (void)book_sweep(&w->book, IDS, w->mono_ns, w->now_ms);
+    (void)note_forgotten(w);
+    for (size_t slices = 0; more; slices++) {
+        CHECK_MSG(slices < slices_max, "it does not come to an end");
+        more = book_sweep(&w->book, most, w->mono_ns, w->now_ms);
+        CHECK_MSG(note_forgotten(w) <= most, "a slice is longer than was allowed");
+    }
+    for (size_t i = 0; i < IDS; i++)
+        CHECK_MSG(!w->ids[i].there || matters(w, &w->ids[i]), "what does not matter is kept");
+}
+
+TEST(whatever_happens_the_book_is_the_list) {
+    world *w = world_new();
+
+    for (int n = 0; n < 60000 / TEST_SLOW_FACTOR; n++) {
+        happens(w);
+        check_first(w);
+        if (n % 8 == 0) check_all(w);
+        if (n % 200 == 199) {
+            sweep_all(w, 1 + below(w, below(w, 2) ? 5 : 300));
+            check_all(w);
+        }
+    }
+    CHECK(w->forgotten > 100);
+    world_free(w);
+}
+
+TEST(a_sweep_between_which_all_goes_on_forgets_nothing_that_matters) {
+    world *w = world_new();
+
+    for (int n = 0; n < 60000 / TEST_SLOW_FACTOR; n++) {
+        happens(w);
+        (void)book_sweep(&w->book, 1 + below(w, 20), w->mono_ns, w->now_ms);
+        (void)note_forgotten(w);
+        if (n % 8 == 0) check_all(w);
+    }
+    CHECK(w->forgotten > 100);
+    world_free(w);
+}
+
+TEST(those_that_wait_go_by_earliest_cutoff_then_fewest_attempts_then_first_come) {
+    world *w = world_new();
+
+    for (int round = 0; round < 200 / TEST_SLOW_FACTOR; round++) {
+        const known *before = NULL;
+        for (size_t i = 0; i < IDS; i++) {
+            known *k = &w->ids[below(w, IDS)];
+            if (k->there && k->state != BOOK_IDLE) continue;
+            /* Of the attempts before, whatever the day will be. */
+            book_record *r = open_record(w, k);
+            for (dn_day day = today(w); day <= today(w) + 1; day++)
+                book_day_of(r, day)->attempts = known_day_of(k, day)->attempts =
+                    (uint16_t)below(w, 3);
+            enqueue(w, k);
+        }
+        for (uint64_t n = below(w, 30); n > 0; n--) change(w, &w->ids[below(w, IDS)]);
+        for (known *k; (k = first_of(w)); before = k) {
+            CHECK_PTR(book_first(&w->book), record_of(w, k));
+            CHECK(!before || earlier(before, k));
+            run(w, k);
+        }
+        CHECK_PTR(book_first(&w->book), NULL);
+        for (size_t i = 0; i < IDS; i++) stop(w, &w->ids[i]);
+        w->mono_ns += RETRY_NS;
+        w->now_ms += DN_DAY_MS / 3;
+    }
+    world_free(w);
+}
+
+TEST(throttle_and_running_mark_stay_with_the_id_when_it_is_registered_again) {
+    book         b = {0};
+    book_record *r = book_open(&b, "ada", 3);
+
+    CHECK(r);
+    CHECK_INT(book_enqueue(&b, r, /* n= */ 1, /* day= */ 20000, /* due= */ 720, 0), DN_OK);
+    book_day_of(r, 20000)->next_ns = 5 * SECOND_NS;
+    CHECK_INT(book_run(&b, r, /* ticket= */ 9), DN_OK);
+    r->gone = true;
+    /* It runs still, for whoever asks by its id. */
+    CHECK_PTR(book_open(&b, "ada", 3), r);
+    CHECK_INT(r->state, BOOK_RUNNING);
+    book_stop(&b, book_of_ticket(&b, 9));
+    CHECK_PTR(book_of_ticket(&b, 9), NULL);
+    CHECK_INT(book_day_of(r, 20000)->next_ns, 5 * SECOND_NS);
+    CHECK_INT(book_enqueue(&b, r, /* n= */ 2, 20000, 720, 0), DN_OK);
+    CHECK(!r->gone);
+    CHECK_INT(book_day_of(r, 20000)->next_ns, 5 * SECOND_NS);
+    CHECK_PTR(book_of_n(&b, 1), NULL);
+    CHECK_PTR(book_of_n(&b, 2), r);
+    book_done(&b);
+}
+
+TEST(a_step_back_to_the_day_before_and_on_again_finds_both_throttles) {
+    book         b = {0};
+    book_record *r = book_open(&b, "ada", 3);
+
+    CHECK(r);
+    for (dn_day day = 20000; day <= 20002; day++) book_day_of(r, day)->next_ns = day;
+    CHECK_INT(book_day_of(r, 20001)->next_ns, 20001);
+    CHECK_INT(book_day_of(r, 20002)->next_ns, 20002);
+    CHECK_MSG(book_day_of(r, 20003)->next_ns == INT64_MIN, "a day that is new waits for nothing");
+    CHECK_INT(book_day_of(r, 20002)->next_ns, 20002);
+    book_done(&b);
+}
+
+/* One of each kind of what is kept, and the instant from which it is not. */
+TEST(attempts_are_forgotten_a_day_after_the_cutoff_and_a_throttle_when_it_is_over) {
+    const int64_t cutoff_ms = dn_daily_cutoff_ms(720, 20000);
+    const struct {
+        uint16_t attempts;
+        int64_t  next_ns, keep_ns, now_ms; /* at 10 ns of the steady clock */
+        dn_day   last_day;
+        bool     gone, kept;
+    } cases[] = {
+        {1, 0, 0, cutoff_ms + DN_DAY_MS - 1, DN_DAY_NONE, false, true},
+        {1, 0, 0, cutoff_ms + DN_DAY_MS, DN_DAY_NONE, false, false},
+        {0, 0, 0, cutoff_ms - 1, DN_DAY_NONE, false, false},
+        {1, 0, 0, cutoff_ms - 1, 20000, false, false},
+        {1, 0, 0, cutoff_ms - 1, 19999, false, true},
+        {1, 0, 0, cutoff_ms - 1, DN_DAY_NONE, true, false},
+        {0, 11, 0, cutoff_ms + 9 * DN_DAY_MS, 20000, true, true},
+        {0, 10, 0, cutoff_ms, DN_DAY_NONE, false, false},
+        {0, 0, 11, cutoff_ms + 9 * DN_DAY_MS, 20000, true, true},
+        {0, 0, 10, cutoff_ms, DN_DAY_NONE, false, false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        book         b = {0};
+        book_record *r = book_open(&b, "ada", 3);
+        CHECK(r);
+        CHECK_INT(book_enqueue(&b, r, 1, 20000, 720, 0), DN_OK);
+        CHECK_MSG(!book_sweep(&b, 1000, 0, cutoff_ms + 9 * DN_DAY_MS), "all in one go");
+        CHECK_MSG(book_find(&b, "ada", 3), "who waits is kept");
+        CHECK_INT(book_run(&b, r, 1), DN_OK);
+        CHECK(!book_sweep(&b, 1000, 0, cutoff_ms + 9 * DN_DAY_MS));
+        CHECK_MSG(book_find(&b, "ada", 3), "who runs is kept");
+        book_stop(&b, r);
+        r->user.last_day = cases[i].last_day;
+        r->gone = cases[i].gone;
+        r->keep_ns = cases[i].keep_ns;
+        book_day_of(r, 20000)->attempts = cases[i].attempts;
+        book_day_of(r, 20000)->next_ns = cases[i].next_ns;
+        CHECK(!book_sweep(&b, 1000, /* mono_ns= */ 10, cases[i].now_ms));
+        CHECK_MSG((book_find(&b, "ada", 3) != NULL) == cases[i].kept, "case %zu", i);
+        CHECK((book_of_n(&b, 1) != NULL) == cases[i].kept);
+        book_done(&b);
+    }
+}
+
+TEST(an_empty_book_has_nobody_and_nothing_to_forget) {
+    book b = {0};
+
+    CHECK_PTR(book_find(&b, "ada", 3), NULL);
+    CHECK_PTR(book_first(&b), NULL);
+    CHECK_PTR(book_of_n(&b, 1), NULL);
+    CHECK_PTR(book_of_ticket(&b, 1), NULL);
+    CHECK(!book_sweep(&b, 10, 0, 0));
+    book_done(&b);
+}
+
+TEST(all_that_run_are_stopped_at_once_and_nobody_else_is_touched) {
+    world *w = world_new();
+
+    for (int n = 0; n < 6000 / TEST_SLOW_FACTOR; n++) {
+        happens(w);
+        if (n % 500 != 499) continue;
+        book_stop_all(&w->book);
+        for (size_t i = 0; i < IDS; i++)
+            if (w->ids[i].state == BOOK_RUNNING) w->ids[i].state = BOOK_IDLE;
+        check_all(w);
+    }
+    world_free(w);
+}
+
+/* ---- Memory ---- */
+
+/* As enqueue and run; false: there was no memory, and all is as it was. */
+static bool enqueue_and_run_starving(world *w, known *k) {
+    book_record *r = book_open_hashed(&w->book, k->hash, k->id, k->len);
+
+    if (!r) return false;
+    CHECK_PTR(open_record(w, k), r);
+    book_day_of(r, 20000)->next_ns = known_day_of(k, 20000)->next_ns = 1;
+    if (book_enqueue(&w->book, r, w->numbers + 1, 20000, 720, 0) < 0) return false;
+    k->n = ++w->numbers;
+    k->day = 20000;
+    k->user = (dn_daily_user){720, DN_DAY_NONE, DN_DAY_NONE};
+    k->arrival = w->arrivals++;
+    k->state = BOOK_QUEUED;
+    if (w->numbers % 2) return true;
+    if (book_run(&w->book, r, w->tickets + 1) < 0) return false;
+    k->ticket = ++w->tickets;
+    k->state = BOOK_RUNNING;
+    return true;
+}
+
+TEST(whichever_allocation_fails_the_book_is_as_it_was_and_goes_on) {
+    uint64_t nth = 0;
+    bool     starved;
+
+    do {
+        world *w = world_new();
+        starved = false;
+        starve_nth(++nth);
+        for (size_t i = 0; i < IDS; i++) {
+            known *k = &w->ids[i];
+            if (enqueue_and_run_starving(w, k)) continue;
+            CHECK_MSG(starve_end() && !starved, "refused, and there was memory");
+            starved = true;
+            check_all(w);
+            CHECK_PTR(book_of_n(&w->book, w->numbers + 1), NULL);
+            CHECK_PTR(book_of_ticket(&w->book, w->tickets + 1), NULL);
+            if (k->state == BOOK_QUEUED) run(w, k);
+            else CHECK(enqueue_and_run_starving(w, k));
+        }
+        CHECK(starved || !starve_end());
+        check_all(w);
+        world_free(w);
+    } while (starved && nth < 1000);
+    CHECK_MSG(nth > IDS && nth < 1000, "%" PRIu64 " allocations", nth);
+}
+
+TEST(a_record_that_is_there_is_opened_without_memory) {
+    book b = {0};
+    char id[16];
+
+    for (int i = 0; i < 200; i++) {
+        snprintf(id, sizeof id, "u%d", i);
+        const uint8_t len = (uint8_t)strlen(id);
+        book_record  *r = book_open(&b, id, len);
+        CHECK(r);
+        starve_nth(1);
+        CHECK_PTR(book_open(&b, id, len), r);
+        CHECK(!starve_end());
+    }
+    book_done(&b);
+}
