@@ -1,0 +1,14 @@
+/* json_status.h - how the daemon's actors are, as JSON objects. NULL: out of memory. Any thread. */
+#ifndef DIURNAL_API_JSON_STATUS_H
+#define DIURNAL_API_JSON_STATUS_H
+
+#include "service/messages.h"
+
+#include <jansson.h>
+
+json_t *json_of_kv_status(const dn_kv_status *s);
+json_t *json_of_tick_status(const dn_tick_status *s);
+json_t *json_of_queue_status(const dn_queue_status *s);
+json_t *json_of_executor_status(const dn_executor_status *s);
+
+#endif

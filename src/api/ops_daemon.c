@@ -1,0 +1,136 @@
+/* ops_daemon.c - how the day goes, and how the daemon is. */
+#include "json_status.h"
+#include "json_user.h"
+#include "ops.h"
+#include "service/pack.h"
+
+#include "domain/roster.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* ---- today: who runs, then each minute, then queue and executor ---- */
+
+enum { TODAY_RUNNING = 1, TODAY_MINUTES, TODAY_QUEUE, TODAY_EXECUTOR };
+
+static json_t *minute_item(uint32_t due, const dn_roster_minute *m, json_int_t running) {
+    char text[DN_DUE_TEXT];
+
+    dn_due_write(due, text);
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "due", text, "users", (json_int_t)m->users,
+                     "success", (json_int_t)m->success, "cutoff_reached", (json_int_t)m->cutoff,
+                     "pending", (json_int_t)m->users - m->success - m->cutoff, "running", running);
+}
+
+/* Who runs was asked first, and is kept as numbers a minute in the request. */
+static ask_step today_minutes(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    json_t    *running = json_array();
+    json_int_t at[DN_DAY_MINUTES] = {0};
+
+    for (DN_PACK_EACH_ID(dn_running, r, reply))
+        if (r->day == a->day && r->due < DN_DAY_MINUTES) at[r->due]++;
+    for (int i = 0; i < DN_DAY_MINUTES; i++)
+        (void)json_array_append_new(running, json_integer(at[i]));
+    (void)json_object_set_new(a->request, "running", running);
+    return ask_call(self, a, w->tick, DN_ASK_MINUTES, &a->day, sizeof a->day);
+}
+
+static ask_step today_queue(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    const dn_roster_minute *minutes = dn_msg_body_borrow(reply);
+    const json_t           *running = json_object_get(a->request, "running");
+    json_t                 *items = json_array();
+    bool                    whole = true;
+
+    for (uint32_t i = 0; i < DN_DAY_MINUTES; i++) {
+        const json_int_t runs = json_integer_value(json_array_get(running, i));
+        if (minutes[i].users > 0 || runs > 0)
+            whole &= json_array_append_new(items, minute_item(i, &minutes[i], runs)) == 0;
+    }
+    ask_put(a, "day", json_of_day(a->day));
+    ask_put(a, "now", json_of_instant(dn_now_ms(self)));
+    ask_put(a, "items", items);
+    if (!whole) return ask_refuse(a, "failed", "out of memory");
+    return ask_call(self, a, w->queue, DN_ASK_STATUS, NULL, 0);
+}
+
+ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    switch (a->stage) {
+    case TODAY_RUNNING: return today_minutes(self, w, a, reply);
+    case TODAY_MINUTES: return today_queue(self, w, a, reply);
+    case TODAY_QUEUE:
+        ask_put(a, "queue", json_of_queue_status(DN_BODY(dn_queue_status, reply)));
+        return ask_call(self, a, w->executor, DN_ASK_STATUS, NULL, 0);
+    case TODAY_EXECUTOR:
+        ask_put(a, "executor", json_of_executor_status(DN_BODY(dn_executor_status, reply)));
+        return ASK_DONE;
+    default:
+        a->day = dn_day_of_ms(dn_now_ms(self));
+        if (!ask_day(a, "day", &a->day)) return ASK_REFUSED;
+        return ask_call(self, a, w->executor, DN_ASK_RUNNING, NULL, 0);
+    }
+}
+
+/* ---- status: each actor in turn ---- */
+
+enum { STATUS_TICK = 1, STATUS_QUEUE, STATUS_EXECUTOR, STATUS_KV };
+
+static json_t *daemon_item(dn_self *self, const ops_world *w) {
+    const dn_service_config *c = w->config->service;
+
+    return json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "pid",
+                     (json_int_t)getpid(), "version", w->config->version, "data", w->config->data,
+                     "runner", w->config->runner, "now", json_of_instant(dn_now_ms(self)),
+                     "started_at", json_of_instant(w->since_ms), "tick_ms", (json_int_t)c->tick_ms,
+                     "window_minutes", (json_int_t)c->window_minutes, "retry_delay_minutes",
+                     (json_int_t)c->retry_delay_minutes, "max_concurrency",
+                     (json_int_t)c->max_concurrency, "job_timeout_ms",
+                     (json_int_t)c->job_timeout_ms, "ledger_days", (json_int_t)c->ledger_days);
+}
+
+ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    switch (a->stage) {
+    case STATUS_TICK:
+        ask_put(a, "tick", json_of_tick_status(DN_BODY(dn_tick_status, reply)));
+        return ask_call(self, a, w->queue, DN_ASK_STATUS, NULL, 0);
+    case STATUS_QUEUE:
+        ask_put(a, "queue", json_of_queue_status(DN_BODY(dn_queue_status, reply)));
+        return ask_call(self, a, w->executor, DN_ASK_STATUS, NULL, 0);
+    case STATUS_EXECUTOR:
+        ask_put(a, "executor", json_of_executor_status(DN_BODY(dn_executor_status, reply)));
+        return ask_call(self, a, w->kv, DN_KV_STATUS, NULL, 0);
+    case STATUS_KV:
+        ask_put(a, "store", json_of_kv_status(DN_BODY(dn_kv_status, reply)));
+        return ASK_DONE;
+    default:
+        ask_put(a, "daemon", daemon_item(self, w));
+        return ask_call(self, a, w->tick, DN_ASK_STATUS, NULL, 0);
+    }
+}
+
+/* ---- The store ---- */
+
+static ask_step words_answer(ask *a, const dn_msg *reply) {
+    const dn_kv_words *answer = DN_BODY(dn_kv_words, reply);
+
+    if (answer->status != DN_OK)
+        return ask_refuse(a, answer->status == DN_EINVAL ? "damaged" : "failed", "%s",
+                          answer->words[0] ? answer->words : dn_error_text(answer->status));
+    ask_put(a, "words", json_string(answer->words));
+    return ASK_DONE;
+}
+
+ask_step op_check(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    return reply ? words_answer(a, reply) : ask_call_long(self, a, w->kv, DN_KV_CHECK, NULL, 0);
+}
+
+ask_step op_backup(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    const char *path = "";
+    size_t      len = 0;
+
+    if (reply) return words_answer(a, reply);
+    if (!ask_text(a, "path", &path, &len)) return ASK_REFUSED;
+    /* The daemon's working directory is not its client's. */
+    if (*path != '/' || strlen(path) != len)
+        return ask_refuse(a, "invalid", "\"path\" is not an absolute path");
+    return ask_call_long(self, a, w->kv, DN_KV_BACKUP, path, len);
+}

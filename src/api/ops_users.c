@@ -1,0 +1,222 @@
+/* ops_users.c - registering, reading and removing users. */
+#include "json_user.h"
+#include "ops.h"
+#include "service/pack.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { LIST_MAX = 500 };
+
+/* ---- set ---- */
+
+/* NULL: it is one, and *out_set is it; else what is wrong with it. */
+static const char *set_read(const json_t *user, dn_kv_set *out_set, const char **out_id) {
+    const json_t *id = json_object_get(user, "id"), *due = json_object_get(user, "due"),
+                 *starts_on = json_object_get(user, "starts_on");
+    uint32_t  minute;
+    dn_kv_set s = {.starts_on = DN_DAY_NONE};
+
+    if (!json_is_string(id)) return "the id is no text";
+    if (dn_id_fault(json_string_value(id), json_string_length(id))) return "the id is none";
+    if (!json_is_string(due) ||
+        dn_due_read(json_string_value(due), json_string_length(due), &minute) < 0)
+        return "due is not HH:MM, from 00:00 to 23:59";
+    if (starts_on && !json_is_null(starts_on)) {
+        if (!json_is_string(starts_on)) return "starts_on is neither YYYY-MM-DD nor today";
+        s.letter = strcmp(json_string_value(starts_on), "today") == 0;
+        if (!s.letter && dn_day_read(json_string_value(starts_on), json_string_length(starts_on),
+                                     &s.starts_on) < 0)
+            return "starts_on is neither YYYY-MM-DD nor today";
+    }
+    s.due = (uint16_t)minute;
+    s.id_len = (uint8_t)json_string_length(id);
+    *out_set = s;
+    *out_id = json_string_value(id);
+    return NULL;
+}
+
+/* Those that are in order go to kv together; the others have their answer now. */
+static ask_step set_begin(dn_self *self, const ops_world *w, ask *a) {
+    const json_t *users = json_object_get(a->request, "users");
+    json_t       *items = json_array();
+    const size_t  len = json_array_size(users);
+    size_t        bytes = 0;
+
+    static_assert(DN_CONTROL_SETS_MAX * (sizeof(dn_kv_set) + DN_ID_MAX + 8) <= OPS_SCRATCH, "fits");
+    ask_put(a, "items", items);
+    if (!json_is_array(users) || len == 0 || len > DN_CONTROL_SETS_MAX)
+        return ask_refuse(a, "invalid", "\"users\" is not an array of 1 to %d users",
+                          DN_CONTROL_SETS_MAX);
+    if (!a->answer) return ASK_DONE;
+    for (size_t i = 0; i < len; i++) {
+        dn_kv_set   set;
+        const char *id = NULL;
+        const char *fault = set_read(json_array_get(users, i), &set, &id);
+        dn_kv_set  *entry = (dn_kv_set *)(void *)(w->scratch + bytes);
+
+        (void)json_array_append_new(items,
+                                    fault ? json_pack("{s:s}", "error", fault) : json_null());
+        if (fault) continue;
+        memset(entry, 0, dn_pack_room(sizeof set + set.id_len));
+        *entry = set;
+        memcpy(entry->id, id, set.id_len);
+        bytes += dn_pack_room(sizeof set + set.id_len);
+    }
+    if (bytes == 0) return ASK_DONE;
+    return ask_call(self, a, w->kv, DN_KV_SET, w->scratch, bytes);
+}
+
+/* "tomorrow": it was not said when it begins, and today's cutoff has passed. */
+static json_t *set_item(dn_self *self, const dn_kv_set_answer *s, const json_t *user) {
+    const json_t *asked = json_object_get(user, "starts_on");
+    const bool    is_new = s->wrote == DN_WROTE_NEW, silent = !asked || json_is_null(asked);
+
+    return json_pack("{s:b, s:o, s:b}", "new", is_new, "starts_on", json_of_day(s->starts_on),
+                     "tomorrow", is_new && silent && s->starts_on > dn_day_of_ms(dn_now_ms(self)));
+}
+
+ask_step op_set(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    if (!reply) return set_begin(self, w, a);
+    json_t                 *items = json_object_get(a->answer, "items");
+    const json_t           *users = json_object_get(a->request, "users");
+    const dn_kv_set_answer *answers = dn_msg_body_borrow(reply);
+    size_t                  next = 0;
+
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        if (!json_is_null(json_array_get(items, i))) continue;
+        const dn_kv_set_answer *s = &answers[next++];
+        if (s->status != DN_OK) return ask_refuse_status(a, s->status);
+        if (json_array_set_new(items, i, set_item(self, s, json_array_get(users, i))) < 0)
+            return ask_refuse(a, "failed", "out of memory");
+    }
+    return ASK_DONE;
+}
+
+/* ---- one user ---- */
+
+static ask_step one_user(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply,
+                         uint32_t kind) {
+    dn_kv_id id;
+
+    if (!reply)
+        return ask_id(a, &id) ? ask_call(self, a, w->kv, kind, &id, sizeof id) : ASK_REFUSED;
+    const dn_kv_user_answer *answer = DN_BODY(dn_kv_user_answer, reply);
+    if (answer->status != DN_OK) return ask_refuse_status(a, answer->status);
+    ask_put(a, "user", json_of_user(&answer->user));
+    return ASK_DONE;
+}
+
+ask_step op_user(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    return one_user(self, w, a, reply, DN_KV_USER);
+}
+
+ask_step op_remove(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    return one_user(self, w, a, reply, DN_KV_REMOVE);
+}
+
+/* ---- list ---- */
+
+static bool list_text(ask *a, const char *key, char out[DN_ID_MAX], uint8_t *out_len) {
+    const char *text = "";
+    size_t      len = 0;
+
+    if (!ask_text(a, key, &text, &len)) return false;
+    if (len > DN_ID_MAX) {
+        (void)ask_refuse(a, "invalid", "\"%s\" is longer than %d bytes", key, DN_ID_MAX);
+        return false;
+    }
+    memcpy(out, text, len);
+    *out_len = (uint8_t)len;
+    return true;
+}
+
+static bool list_due(ask *a, const char *key, uint16_t *out_due) {
+    const char *text = NULL;
+    size_t      len = 0;
+    uint32_t    due;
+
+    if (!ask_text(a, key, &text, &len)) return false;
+    if (!text) return true;
+    if (dn_due_read(text, len, &due) < 0) {
+        (void)ask_refuse(a, "invalid", "\"%s\" is not HH:MM, from 00:00 to 23:59", key);
+        return false;
+    }
+    *out_due = (uint16_t)due;
+    return true;
+}
+
+static bool list_status(ask *a, uint8_t *out_status) {
+    const char *text = NULL;
+    size_t      len = 0;
+
+    if (!ask_text(a, "status", &text, &len)) return false;
+    if (!text) return true;
+    for (dn_daily_status s = DN_DAILY_SUCCESS; s <= DN_DAILY_CUTOFF; s++)
+        if (strcmp(text, dn_daily_status_text(s)) == 0) {
+            *out_status = (uint8_t)s;
+            return true;
+        }
+    (void)ask_refuse(a, "invalid", "\"status\" is neither success nor cutoff_reached");
+    return false;
+}
+
+static ask_step list_begin(dn_self *self, const ops_world *w, ask *a) {
+    dn_kv_list l = {.due_to = DN_DAY_MINUTES - 1};
+    int64_t    max = LIST_MAX;
+
+    if (!list_text(a, "after", l.after, &l.after_len) ||
+        !list_text(a, "prefix", l.prefix, &l.prefix_len) || !list_due(a, "due_from", &l.due_from) ||
+        !list_due(a, "due_to", &l.due_to) || !list_status(a, &l.status) ||
+        !ask_number(a, "max", 1, LIST_MAX, &max))
+        return ASK_REFUSED;
+    l.max = (uint16_t)max;
+    return ask_call(self, a, w->kv, DN_KV_LIST, &l, sizeof l);
+}
+
+ask_step op_list(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    if (!reply) return list_begin(self, w, a);
+    const dn_kv_list_answer *l = dn_msg_body_borrow(reply);
+    json_t                  *items = json_array();
+
+    if (l->status != DN_OK) {
+        json_decref(items);
+        return ask_refuse_status(a, l->status);
+    }
+    for (uint32_t i = 0; i < l->len; i++)
+        (void)json_array_append_new(items, json_of_user(&l->users[i]));
+    const bool whole = json_array_size(items) == l->len;
+    ask_put(a, "items", items);
+    ask_put(a, "more", json_boolean(l->more));
+    ask_put(a, "last", json_stringn(l->last, l->last_len));
+    return whole ? ASK_DONE : ask_refuse(a, "failed", "out of memory");
+}
+
+/* ---- by number, for the audit ---- */
+
+static json_t *number_item(const dn_change *c) {
+    return json_pack("[I, i, i, I, I, i, s%]", (json_int_t)c->n, (int)c->due, (int)c->starts_on,
+                     (json_int_t)c->last_day, (json_int_t)c->recorded, (int)c->status, c->id,
+                     (size_t)c->id_len);
+}
+
+ask_step op_numbers(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    int64_t after = 0, max = INT64_MAX;
+    int64_t len = 0;
+
+    if (!reply) {
+        if (!ask_number(a, "after", 0, INT64_MAX, &after)) return ASK_REFUSED;
+        const uint64_t after_n = (uint64_t)after;
+        return ask_call(self, a, w->kv, DN_KV_LOAD, &after_n, sizeof after_n);
+    }
+    if (!ask_number(a, "max", 1, INT64_MAX, &max)) return ASK_REFUSED;
+    json_t *items = json_array();
+    for (DN_PACK_EACH_ID(dn_change, c, reply)) {
+        if (len == max) break;
+        (void)json_array_append_new(items, number_item(c));
+        len++;
+    }
+    const bool whole = json_array_size(items) == (size_t)len;
+    ask_put(a, "items", items);
+    return whole ? ASK_DONE : ask_refuse(a, "failed", "out of memory");
+}

@@ -1,0 +1,16 @@
+/* words.h - numbers and times as a person says them. Any thread. */
+#ifndef DIURNAL_API_WORDS_H
+#define DIURNAL_API_WORDS_H
+
+#include "domain/daily.h"
+
+enum { DN_WORDS = 32 };
+
+/* "3 h 12 min", "45 s"; what is left of a smaller unit is cut off. */
+const char *dn_words_duration(int64_t ms, char out[DN_WORDS]);
+/* "1st", "22nd" */
+const char *dn_words_ordinal(uint32_t n, char out[DN_WORDS]);
+/* "07:03", or "2026-11-18 07:03" where it is not on that day */
+const char *dn_words_time(int64_t ms, dn_day day, char out[DN_WORDS]);
+
+#endif

@@ -1,0 +1,95 @@
+/* audit.c - see audit.h. A day is a merge of two lists that are sorted by number. */
+#include "audit.h"
+
+#include <stdlib.h>
+
+struct audit {
+    audit_user *users;
+    size_t      len, cap;
+    dn_day      first;
+};
+
+int audit_new(audit **out_audit) {
+    audit *a = calloc(1, sizeof *a);
+
+    if (!a) return DN_ENOMEM;
+    a->first = DN_DAY_NONE;
+    *out_audit = a;
+    return DN_OK;
+}
+
+void audit_free(audit *a) {
+    if (!a) return;
+    free(a->users);
+    free(a);
+}
+
+int audit_add_user(audit *a, const audit_user *user) {
+    if (a->len > 0 && user->n <= a->users[a->len - 1].n) return DN_EINVAL;
+    if (a->len == a->cap) {
+        const size_t cap = a->cap ? a->cap * 2 : 1024;
+        audit_user  *users = realloc(a->users, cap * sizeof *users);
+        if (!users) return DN_ENOMEM;
+        a->users = users;
+        a->cap = cap;
+    }
+    a->users[a->len++] = *user;
+    if (a->first == DN_DAY_NONE || user->starts_on < a->first) a->first = user->starts_on;
+    return DN_OK;
+}
+
+size_t audit_users(const audit *a) { return a->len; }
+dn_day audit_first_day(const audit *a) { return a->first; }
+
+/* ---- A day ---- */
+
+static bool must_have_row(const audit_user *u, const audit_day *d) {
+    if (d->day < u->starts_on) return false;
+    if (u->recorded >= d->day) return true;
+    return d->as_of_ms != INT64_MIN && dn_daily_cutoff_ms(u->due, d->day) <= d->as_of_ms;
+}
+
+static void without_row(const audit_user *u, audit_day *d) {
+    if (must_have_row(u, d)) {
+        d->expected++;
+        d->on_fault(d->context, AUDIT_GAP, u->n);
+    } else if (d->day >= u->starts_on) {
+        d->open++;
+    }
+}
+
+static void with_row(const audit_user *u, audit_day *d, const dn_ledger_row *row) {
+    if (d->day < u->starts_on) d->on_fault(d->context, AUDIT_EARLY, u->n);
+    else d->expected++;
+    /* The last day that was finalized is in both; a later one only in the ledger is not. */
+    const bool differs = u->last_day == d->day && u->status != row->status;
+    const bool unknown = u->last_day < d->day && row->status != DN_DAILY_MISSED;
+    if (differs || unknown) d->on_fault(d->context, AUDIT_OTHER, u->n);
+}
+
+void audit_day_row(const audit *a, audit_day *d, const dn_ledger_row *row) {
+    d->rows[row->status & 3]++;
+    if (row->n <= d->last_n) {
+        d->on_fault(d->context, AUDIT_DOUBLE, row->n);
+        return;
+    }
+    d->last_n = row->n;
+    while (d->at < a->len && a->users[d->at].n < row->n) without_row(&a->users[d->at++], d);
+    if (d->at < a->len && a->users[d->at].n == row->n) with_row(&a->users[d->at++], d, row);
+    else d->on_fault(d->context, AUDIT_STRANGER, row->n);
+}
+
+void audit_day_end(const audit *a, audit_day *d) {
+    while (d->at < a->len) without_row(&a->users[d->at++], d);
+}
+
+const char *audit_fault_text(audit_fault fault) {
+    switch (fault) {
+    case AUDIT_GAP: return "has no record";
+    case AUDIT_DOUBLE: return "has two records";
+    case AUDIT_STRANGER: return "has a record, and is no user";
+    case AUDIT_EARLY: return "has a record before its first day";
+    case AUDIT_OTHER: return "ended otherwise than its record says";
+    }
+    return "is wrong";
+}

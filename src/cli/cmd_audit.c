@@ -1,0 +1,310 @@
+/* cmd_audit.c - proves the ledger, or says where it is wrong.
+ * Users and rows are read one page after the other while a daemon may go on writing, so what does not fit is a suspicion
+ * at first: each is looked at again, by itself, until it has stayed wrong for a while. */
+#include "audit_source.h"
+#include "store_direct.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    SUSPECTS_MAX = 10000, /* of one day that are named; there may be more of them */
+    SUSPECTS_FEW = 200,
+    LOOKS = 25, /* again, at suspects of a day; a moment between two */
+    BETWEEN_LOOKS_MS = 200,
+    QUIET_LOOKS = 600,
+    HERD = 4096, /* writes that wait */
+    HERD_READS = 3,
+    SAID_MAX = 100,
+};
+
+typedef struct suspect {
+    audit_fault fault;
+    uint64_t    n;
+} suspect;
+
+typedef struct run {
+    const call   *call;
+    audit_source  source;
+    source_state  state;
+    audit        *audit;
+    suspect      *suspects; /* of the day under way */
+    size_t        suspects_len;
+    source_user  *users; /* a page */
+    dn_ledger_row rows[SOURCE_PAGE];
+    json_t       *days, *faults;
+    uint64_t      records, faulty, open;
+} run;
+
+static void wait_a_little(void) {
+    const struct timespec t = {.tv_nsec = BETWEEN_LOOKS_MS * 1000000L};
+
+    (void)nanosleep(&t, NULL);
+}
+
+/* ---- One user again ---- */
+
+static void count_fault(void *context, audit_fault fault, uint64_t n) {
+    suspect *s = context;
+
+    *s = (suspect){fault, n};
+}
+
+/* Still wrong? found->n is 0 if not. False: it could not be read. */
+static bool look_again(const run *r, dn_day day, uint64_t n, suspect *found, source_user *user) {
+    audit_day d = {
+        .day = day, .as_of_ms = r->state.as_of_ms, .on_fault = count_fault, .context = found};
+    audit        *alone = NULL;
+    dn_ledger_row row;
+    size_t        len = 0;
+    bool          has_row = false;
+
+    *found = (suspect){0};
+    if (!source_users(&r->source, n - 1, user, 1, &len) ||
+        !source_row(&r->source, n, day, &row, &has_row))
+        return false;
+    const bool there = len == 1 && user->user.n == n;
+    if (!there) *user = (source_user){0};
+    if (audit_new(&alone) < 0 || (there && audit_add_user(alone, &user->user) < 0)) {
+        audit_free(alone);
+        return false;
+    }
+    if (has_row) audit_day_row(alone, &d, &row);
+    audit_day_end(alone, &d);
+    audit_free(alone);
+    return true;
+}
+
+static void fault_say(run *r, dn_day day, const suspect *s, const source_user *user) {
+    char        date[DN_DAY_TEXT], quoted[TEXT_QUOTED];
+    const char *fault = audit_fault_text(s->fault);
+
+    r->faulty++;
+    if (r->faulty > SAID_MAX) return;
+    dn_day_write(day, date);
+    (void)json_array_append_new(r->faults, json_pack("{s:s, s:s%, s:I, s:s}", "day", date, "id",
+                                                     user->id, (size_t)user->id_len, "n",
+                                                     (json_int_t)s->n, "fault", fault));
+    if (!r->call->json)
+        printf("%s: user %s (number %" PRIu64 ") %s\n", date,
+               text_quoted(user->id, user->id_len, quoted), s->n, fault);
+}
+
+/* A store that nobody writes to is what it is at the first look. */
+static bool confirm(run *r, dn_day day) {
+    int looks = r->source.asked ? LOOKS : 1;
+
+    for (size_t i = 0; i < r->suspects_len; i++) {
+        suspect     found = r->suspects[i];
+        source_user user = {0};
+        do {
+            if (found.fault != AUDIT_DOUBLE && !look_again(r, day, r->suspects[i].n, &found, &user))
+                return false;
+            if (found.n == 0 || found.fault == AUDIT_DOUBLE || looks <= 1) break;
+            wait_a_little();
+        } while (looks-- > 1);
+        if (found.n != 0) fault_say(r, day, &found, &user);
+    }
+    return true;
+}
+
+/* ---- A day ---- */
+
+static void on_fault(void *context, audit_fault fault, uint64_t n) {
+    run *r = context;
+
+    if (r->suspects_len < SUSPECTS_MAX) r->suspects[r->suspects_len++] = (suspect){fault, n};
+}
+
+static bool read_day(run *r, audit_day *d) {
+    uint64_t after_n = 0;
+    size_t   len;
+
+    do {
+        if (!source_day(&r->source, d->day, after_n, r->rows, &len)) return false;
+        for (size_t i = 0; i < len; i++) audit_day_row(r->audit, d, &r->rows[i]);
+        if (len > 0) after_n = r->rows[len - 1].n;
+    } while (len > 0);
+    audit_day_end(r->audit, d);
+    return true;
+}
+
+static json_t *json_of_date(dn_day day) {
+    char date[DN_DAY_TEXT];
+
+    dn_day_write(day, date);
+    return json_string(date);
+}
+
+/* Totals are what was ever written, so rows of users removed since are in them still; more rows than that there
+ * cannot be. A missed row may become another one while we look. */
+static bool totals_agree(const audit_day *d, const dn_day_totals *t) {
+    return d->rows[DN_DAILY_SUCCESS] <= t->success && d->rows[DN_DAILY_CUTOFF] <= t->cutoff;
+}
+
+static void day_say(run *r, const audit_day *d, const dn_day_totals *t, uint64_t faulty) {
+    const uint64_t rows =
+        d->rows[DN_DAILY_SUCCESS] + d->rows[DN_DAILY_CUTOFF] + d->rows[DN_DAILY_MISSED];
+    const uint64_t ever = t->success + t->cutoff + t->missed;
+    const uint64_t removed = ever > rows ? ever - rows : 0;
+    char           date[DN_DAY_TEXT];
+
+    dn_day_write(d->day, date);
+    (void)json_array_append_new(
+        r->days,
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "day", date, "expected",
+                  (json_int_t)d->expected, "success", (json_int_t)d->rows[DN_DAILY_SUCCESS],
+                  "cutoff_reached", (json_int_t)d->rows[DN_DAILY_CUTOFF], "missed",
+                  (json_int_t)d->rows[DN_DAILY_MISSED], "open", (json_int_t)d->open,
+                  "of_removed_users", (json_int_t)removed, "faults", (json_int_t)faulty));
+    if (r->call->json) return;
+    printf("%s  %" PRIu64 " records: %" PRIu64 " success, %" PRIu64 " cutoff_reached, %" PRIu64
+           " missed",
+           date, rows, d->rows[DN_DAILY_SUCCESS], d->rows[DN_DAILY_CUTOFF],
+           d->rows[DN_DAILY_MISSED]);
+    if (d->open > 0) printf("; %" PRIu64 " still open", d->open);
+    if (removed > 0) printf("; %" PRIu64 " more were of users removed since", removed);
+    printf("%s\n", faulty ? "; WRONG" : "");
+}
+
+/* ---- All of it ---- */
+
+/* Waits while a herd is being written: what a tick has decided and kv has not committed is no gap. */
+static bool look_when_quiet(run *r) {
+    for (int i = 0; i < QUIET_LOOKS; i++) {
+        if (!source_look(&r->source, r->call, &r->state)) return false;
+        if (r->state.full || (!r->state.planning && r->state.waiting < HERD)) break;
+        wait_a_little();
+    }
+    return true;
+}
+
+static bool load_users(run *r) {
+    uint64_t after_n = 0;
+    size_t   len;
+
+    audit_free(r->audit);
+    r->audit = NULL;
+    if (audit_new(&r->audit) < 0) {
+        (void)complain(DN_EXIT_FAILED, "out of memory");
+        return false;
+    }
+    do {
+        if (!source_users(&r->source, after_n, r->users, SOURCE_PAGE, &len)) return false;
+        for (size_t i = 0; i < len; i++) {
+            const int rc = audit_add_user(r->audit, &r->users[i].user);
+            if (rc < 0) {
+                (void)complain(DN_EXIT_FAILED, "the users cannot be read: %s", dn_error_text(rc));
+                return false;
+            }
+        }
+        if (len > 0) after_n = r->users[len - 1].user.n;
+    } while (len > 0);
+    return true;
+}
+
+static bool read_day_and_totals(run *r, audit_day *d, dn_day_totals *before, dn_day_totals *after) {
+    *d = (audit_day){
+        .day = d->day, .as_of_ms = r->state.as_of_ms, .on_fault = on_fault, .context = r};
+    r->suspects_len = 0;
+    return source_totals(&r->source, d->day, before) && read_day(r, d) &&
+           source_totals(&r->source, d->day, after);
+}
+
+/* Many suspects are not looked at one by one: a herd has come between users and rows, and all of it is read again. */
+static bool audit_one_day(run *r, dn_day day) {
+    const uint64_t faulty = r->faulty;
+    audit_day      d = {.day = day};
+    dn_day_totals  before, after;
+
+    if (!read_day_and_totals(r, &d, &before, &after)) return false;
+    for (int i = 0; i < HERD_READS && r->source.asked && r->suspects_len > SUSPECTS_FEW; i++)
+        if (!look_when_quiet(r) || !load_users(r) || !read_day_and_totals(r, &d, &before, &after))
+            return false;
+    if (!confirm(r, day)) return false;
+    if (!totals_agree(&d, &after)) {
+        r->faulty++;
+        (void)json_array_append_new(r->faults,
+                                    json_pack("{s:o, s:s}", "day", json_of_date(day), "fault",
+                                              "has more records than were ever written"));
+        if (!r->call->json) printf("the totals of the day do not agree with its records\n");
+    }
+    r->records += d.rows[DN_DAILY_SUCCESS] + d.rows[DN_DAILY_CUTOFF] + d.rows[DN_DAILY_MISSED];
+    r->open += d.open;
+    day_say(r, &d, &before, r->faulty - faulty);
+    return true;
+}
+
+static int verdict(run *r, int days) {
+    if (r->faulty > 0 && r->state.full)
+        return complain(DN_EXIT_FAILED,
+                        "it cannot be told now: the disk is full, and %" PRIu64
+                        " writes wait in memory",
+                        r->state.waiting);
+    if (r->call->json) {
+        (void)print_json(json_pack("{s:b, s:I, s:I, s:I, s:O, s:O}", "sound", r->faulty == 0,
+                                   "users", (json_int_t)audit_users(r->audit), "records",
+                                   (json_int_t)r->records, "open", (json_int_t)r->open, "days",
+                                   r->days, "faults", r->faults));
+    } else if (r->faulty == 0) {
+        printf("sound: %d day%s, %zu users, %" PRIu64
+               " records, one for each user and day that is over\n",
+               days, days == 1 ? "" : "s", audit_users(r->audit), r->records);
+    } else printf("NOT SOUND: %" PRIu64 " faults\n", r->faulty);
+    return r->faulty == 0 ? DN_EXIT_DONE : DN_EXIT_VIOLATED;
+}
+
+static int audit_days(run *r, dn_day asked) {
+    const dn_day today = dn_day_of_ms(r->state.now_ms);
+    dn_day       first = audit_first_day(r->audit), last = today;
+    int          days = 0;
+
+    if (first < today - (dn_day)r->state.ledger_days) first = today - (dn_day)r->state.ledger_days;
+    if (audit_first_day(r->audit) == DN_DAY_NONE) first = today;
+    if (asked != DN_DAY_NONE) first = last = asked;
+    for (dn_day day = first; day <= last; day++, days++)
+        if (!audit_one_day(r, day)) return DN_EXIT_FAILED;
+    return verdict(r, days);
+}
+
+static int run_all(run *r, dn_day asked) {
+    if (!look_when_quiet(r)) return DN_EXIT_FAILED;
+    if (r->state.ledger_days == 0)
+        return complain(DN_EXIT_FAILED, "there is no ledger to prove: ledger_days is 0");
+    r->users = calloc(SOURCE_PAGE, sizeof *r->users);
+    r->suspects = calloc(SUSPECTS_MAX, sizeof *r->suspects);
+    r->days = json_array();
+    r->faults = json_array();
+    if (!r->users || !r->suspects || !r->days || !r->faults)
+        return complain(DN_EXIT_FAILED, "out of memory");
+    return load_users(r) ? audit_days(r, asked) : DN_EXIT_FAILED;
+}
+
+int cmd_audit(const call *c) {
+    const char *text = call_flag(c, "day");
+    dn_day      asked = DN_DAY_NONE;
+    char        quoted[TEXT_QUOTED];
+    int         exit_code;
+
+    if (text && dn_day_read(text, strlen(text), &asked) < 0)
+        return complain(DN_EXIT_USAGE, "--day: %s is no date (YYYY-MM-DD)",
+                        text_quoted(text, strlen(text), quoted));
+    run *r = calloc(1, sizeof *r);
+    if (!r) return complain(DN_EXIT_FAILED, "out of memory");
+    r->call = c;
+    if (daemon_or_store(c, &r->source.asked, &r->source.store, &exit_code))
+        exit_code = run_all(r, asked);
+    audit_free(r->audit);
+    free(r->users);
+    free(r->suspects);
+    json_decref(r->days);
+    json_decref(r->faults);
+    client_free(r->source.asked);
+    dn_store_free(r->source.store);
+    free(r);
+    return exit_code;
+}

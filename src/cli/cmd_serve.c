@@ -1,0 +1,222 @@
+/* cmd_serve.c - the daemon: from settings to a running tree of actors, and down again in order.
+ * What can be wrong is looked for before anything is touched: settings, runner, secret, descriptors. The store's
+ * lock then decides who is the daemon of this data directory. */
+#include "command.h"
+#include "herald.h"
+#include "secrets.h"
+#include "serve_config.h"
+
+#include "api/control.h"
+#include "api/hangup.h"
+#include "diurnal/runtime.h"
+#include "obs/log.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EDGE = 3, SHOWN = 512, STACK_OF_STOPS = 3 };
+
+typedef struct served {
+    const call       *call;
+    dn_settings      *settings;
+    char             *secrets;
+    char              runner_shown[SHOWN];
+    dn_service_config service;
+    dn_control_config control;
+    dn_hangup_config  hangup;
+    herald_config     herald;
+    dn_child_spec     edge[EDGE];
+    dn_service_tree   tree;
+    dn_runtime       *runtime;
+} served;
+
+/* ---- Signals ---- */
+
+/* Handlers know nothing but what stands here. Set before they are installed. */
+static dn_runtime           *stops;
+static volatile sig_atomic_t stops_asked;
+
+/* The first: jobs may finish. The second: everything is killed. The third is for whom even that takes too long. */
+static void on_stop(int number) {
+    (void)number;
+    if (++stops_asked >= STACK_OF_STOPS) _exit(DN_EXIT_FAILED);
+    dn_runtime_stop(stops);
+}
+
+static void listen_to_signals(dn_runtime *runtime) {
+    struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    stops = runtime;
+    (void)sigemptyset(&stop.sa_mask);
+    (void)sigaction(SIGTERM, &stop, NULL);
+    (void)sigaction(SIGINT, &stop, NULL);
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+    (void)sigaction(SIGHUP, &ignore, NULL); /* until there is an actor that hears it */
+}
+
+/* ---- SIGHUP ---- */
+
+static bool takes_effect_now(size_t setting) { return setting == DN_SETTING_log_level; }
+
+/* What the service goes by is read by three loops, so it stays as it was at the start. */
+static void reload(void *context) {
+    served           *d = context;
+    dn_settings      *fresh = NULL;
+    char              why[DN_SETTINGS_WHY], waits[SHOWN] = "";
+    size_t            used = 0;
+    dn_settings_input input = d->call->input;
+
+    if (dn_settings_load(&input, &fresh, why) < 0) {
+        dn_log(DN_LOG_ERROR, "config.refused", "everything stays as it was: %s", why);
+        return;
+    }
+    const int rc = fresh->demo ? serve_demo_defaults(fresh) : DN_OK;
+    if (rc < 0 || dn_settings_check(fresh, why) < 0) {
+        dn_log(DN_LOG_ERROR, "config.refused", "everything stays as it was: %s",
+               rc < 0 ? dn_error_text(rc) : why);
+        dn_settings_free(fresh);
+        return;
+    }
+    for (size_t i = 0; i < DN_SETTINGS; i++) {
+        if (takes_effect_now(i) || dn_settings_same(d->settings, fresh, i) || used >= sizeof waits)
+            continue;
+        used += (size_t)snprintf(waits + used, sizeof waits - used, "%s%s", used ? ", " : "",
+                                 dn_settings_table[i].key);
+    }
+    dn_log_threshold((dn_log_level)fresh->log_level);
+    dn_log(DN_LOG_INFO, "config.read", "read again; %s%s",
+           used ? "these wait for a restart: " : "nothing waits for a restart", waits);
+    dn_settings_free(fresh);
+}
+
+/* ---- What goes wrong ---- */
+
+static void on_notice(void *context, const dn_notice *n) {
+    static const struct {
+        dn_log_level level;
+        const char  *event;
+    } kinds[] = {
+        [DN_NOTICE_CRASH] = {DN_LOG_ERROR, "actor.failed"},
+        [DN_NOTICE_DEAD_LETTERS] = {DN_LOG_DEBUG, "actor.dead_letter"},
+        [DN_NOTICE_UNHANDLED] = {DN_LOG_WARN, "actor.unhandled"},
+        [DN_NOTICE_STALL] = {DN_LOG_WARN, "actor.stalled"},
+        [DN_NOTICE_STALL_OVER] = {DN_LOG_INFO, "actor.stall_over"},
+        [DN_NOTICE_CLOCK_STEP] = {DN_LOG_WARN, "clock.stepped"},
+        [DN_NOTICE_LEFTOVER] = {DN_LOG_WARN, "runtime.leftover"},
+    };
+
+    char how_much[32] = "";
+
+    (void)context;
+    if (n->amount != 0) (void)snprintf(how_much, sizeof how_much, " (%lld)", (long long)n->amount);
+    dn_log(kinds[n->kind].level, kinds[n->kind].event, "%s on loop %s, message %u: %s%s%s%s",
+           *n->actor ? n->actor : "-", n->loop, n->msg_kind, n->why, n->reason < 0 ? ": " : "",
+           n->reason < 0 ? dn_error_text(n->reason) : "", how_much);
+}
+
+/* kv has logged it. At once: nobody may write any more, and what was acknowledged is on the disk. */
+static void on_fatal(void *context, const char *why) {
+    (void)context, (void)why;
+    _exit(DN_EXIT_FAILED);
+}
+
+/* ---- The beginning ---- */
+
+/* A URL may have a password before its host, or a token in its query: neither is for a screen. */
+static void runner_show(const char *url, char out[SHOWN]) {
+    const char *rest = strstr(url, "://"), *host = rest ? rest + 3 : url;
+    const char *at = rest ? strchr(host, '@') : NULL, *slash = strchr(host, '/');
+
+    if (at && (!slash || at < slash))
+        (void)snprintf(out, SHOWN, "%.*s***%s", (int)(host - url), url, at);
+    else (void)snprintf(out, SHOWN, "%s", url);
+    char *query = rest ? strchr(out, '?') : NULL;
+    if (query) *query = '\0';
+}
+
+static int settings_take(served *d) {
+    char      why[DN_SETTINGS_WHY];
+    const int rc =
+        serve_settings_take(&d->call->input, &d->settings, &d->secrets, &d->service, why);
+
+    if (rc == DN_OK) return DN_EXIT_DONE;
+    return rc == DN_EINVAL ? complain(DN_EXIT_USAGE, "%s", why)
+                           : complain(DN_EXIT_FAILED, "%s", dn_error_text(rc));
+}
+
+static int store_take(served *d) {
+    const dn_store_config config = {.dir = d->settings->data,
+                                    .ledger_days = (uint32_t)d->settings->ledger_days};
+    char                  why[DN_STORE_WHY];
+
+    (void)umask(S_IRWXG | S_IRWXO);
+    const int rc = dn_store_open(&config, &d->service.store, why);
+    return rc == DN_OK ? DN_EXIT_DONE : complain(DN_EXIT_FAILED, "%s", why);
+}
+
+static void tree_make(served *d) {
+    const dn_settings *s = d->settings;
+
+    runner_show(s->demo ? "demo:" : s->runner, d->runner_shown);
+    d->service.fatal = on_fatal;
+    d->control = (dn_control_config){.service = &d->service,
+                                     .data = s->data,
+                                     .version = DIURNAL_VERSION,
+                                     .runner = d->runner_shown};
+    d->hangup = (dn_hangup_config){.on_hangup = reload, .context = d};
+    d->herald = (herald_config){.data = s->data,
+                                .runner = d->runner_shown,
+                                .program = d->call->program,
+                                .tick_ms = s->tick_ms,
+                                .window_minutes = (uint32_t)s->window_minutes,
+                                .max_concurrency = (uint32_t)s->max_concurrency,
+                                .demo = s->demo};
+    d->edge[0] = dn_control_child(&d->control);
+    d->edge[1] = dn_hangup_child(&d->hangup);
+    d->edge[2] = herald_child(&d->herald);
+    dn_service_tree_make(&d->service, d->edge, EDGE, &d->tree);
+}
+
+static int run_to_the_end(served *d) {
+    const dn_runtime_config config = {
+        .loops = dn_service_loops, .loops_len = DN_SERVICE_LOOPS, .notice = on_notice};
+    const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &d->tree.top, .name = "top"};
+    int                 rc = dn_runtime_new(&config, &d->runtime);
+
+    if (rc < 0)
+        return complain(DN_EXIT_FAILED, "the runtime cannot be made: %s", dn_error_text(rc));
+    listen_to_signals(d->runtime);
+    rc = dn_runtime_run(d->runtime, &root);
+    if (rc < 0) return complain(DN_EXIT_FAILED, "ended: %s", dn_error_text(rc));
+    if (stops_asked > 1) return complain(DN_EXIT_FAILED, "ended at once, as it was asked to");
+    dn_log(DN_LOG_INFO, "daemon.stopped", "everything is committed");
+    return DN_EXIT_DONE;
+}
+
+int cmd_serve(const call *c) {
+    served *d = calloc(1, sizeof *d);
+    int     code;
+
+    if (!d) return complain(DN_EXIT_FAILED, "out of memory");
+    d->call = c;
+    code = settings_take(d);
+    if (code == DN_EXIT_DONE) code = store_take(d);
+    if (code == DN_EXIT_DONE) {
+        tree_make(d);
+        code = run_to_the_end(d);
+    }
+    /* Signals may still come: from here on they find nobody to stop. */
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGINT, SIG_IGN);
+    dn_runtime_free(d->runtime);
+    dn_store_free(d->service.store);
+    dn_settings_free(d->settings);
+    dn_secrets_free(d->secrets);
+    free(d);
+    return code;
+}

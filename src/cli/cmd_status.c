@@ -1,0 +1,72 @@
+/* cmd_status.c - how the daemon is. */
+#include "client.h"
+
+#include "api/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static json_int_t number(const json_t *answer, const char *part, const char *key) {
+    return json_integer_value(json_object_get(json_object_get(answer, part), key));
+}
+
+static const char *text(const json_t *answer, const char *part, const char *key) {
+    const char *value = json_string_value(json_object_get(json_object_get(answer, part), key));
+
+    return value ? value : "-";
+}
+
+static int64_t instant(const json_t *answer, const char *part, const char *key) {
+    const char *value = text(answer, part, key);
+    int64_t     ms = 0;
+
+    (void)!dn_instant_read(value, strlen(value), &ms);
+    return ms;
+}
+
+static void print_status(const json_t *a) {
+    const int64_t now_ms = instant(a, "daemon", "now");
+    char          up[DN_WORDS], next[DN_WORDS];
+
+    printf("diurnal %s, process %lld, up for %s\n", text(a, "daemon", "version"),
+           (long long)number(a, "daemon", "pid"),
+           dn_words_duration(now_ms - instant(a, "daemon", "started_at"), up));
+    printf("data      %s\n", text(a, "daemon", "data"));
+    printf("jobs by   %s\n", text(a, "daemon", "runner"));
+    printf("users     %lld\n", (long long)number(a, "store", "users"));
+    if (json_is_true(json_object_get(json_object_get(a, "tick"), "loaded")))
+        printf("tick      every %lld ms; the last took %lld us and asked for %lld attempts, %lld "
+               "cutoffs; "
+               "the next is in %s\n",
+               (long long)number(a, "daemon", "tick_ms"), (long long)number(a, "tick", "took_us"),
+               (long long)number(a, "tick", "eligible_in_window"),
+               (long long)number(a, "tick", "cutoff_finalized"),
+               dn_words_duration(instant(a, "tick", "next_at") - now_ms, next));
+    else printf("tick      not yet: the users are being loaded\n");
+    printf("queue     %lld wait; %lld at most so far\n", (long long)number(a, "queue", "queued"),
+           (long long)number(a, "queue", "queued_peak"));
+    printf(
+        "jobs      %lld run of %lld at once; since the start %lld ok, %lld error, %lld timeout\n",
+        (long long)number(a, "executor", "in_flight"),
+        (long long)number(a, "executor", "max_concurrency"), (long long)number(a, "executor", "ok"),
+        (long long)number(a, "executor", "error"), (long long)number(a, "executor", "timeout"));
+    if (json_is_true(json_object_get(json_object_get(a, "store"), "full")))
+        printf("store     THE DISK IS FULL: %lld writes wait in memory until there is room\n",
+               (long long)number(a, "store", "waiting_writes"));
+    else
+        printf("store     %lld writes in %lld commits\n", (long long)number(a, "store", "writes"),
+               (long long)number(a, "store", "commits"));
+}
+
+int cmd_status(const call *c) {
+    int exit_code = DN_EXIT_DONE;
+    DN_AUTO(client) asked = client_of(c, &exit_code);
+
+    if (!asked) return exit_code;
+    json_t *answer = client_ask(asked, json_pack("{s:s}", "op", "status"), &exit_code);
+    if (!answer) return exit_code;
+    if (c->json) return print_json(answer);
+    print_status(answer);
+    json_decref(answer);
+    return DN_EXIT_DONE;
+}

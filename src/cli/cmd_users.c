@@ -1,0 +1,167 @@
+/* cmd_users.c - one user at a time, and lists of them. */
+#include "client.h"
+
+#include "domain/daily.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_PAGE = 500 };
+
+static const char *text(const json_t *user, const char *key) {
+    const char *value = json_string_value(json_object_get(user, key));
+
+    return value ? value : "-";
+}
+
+/* ---- set ---- */
+
+/* Said before the daemon is asked, in the words of the flags. */
+static int set_check(const call *c, const char *id, const char *due, const char *starts_on) {
+    char        quoted[TEXT_QUOTED];
+    uint32_t    minute;
+    dn_day      day;
+    const char *fault = dn_id_fault(id, strlen(id));
+
+    if (fault)
+        return complain(DN_EXIT_USAGE, "%s: the id %s %s", c->command->name,
+                        text_quoted(id, strlen(id), quoted), fault);
+    if (!due)
+        return complain(DN_EXIT_USAGE, "%s: --due is missing; as: diurnal users set %s --due 08:00",
+                        c->command->name, text_quoted(id, strlen(id), quoted));
+    if (dn_due_read(due, strlen(due), &minute) < 0)
+        return complain(DN_EXIT_USAGE, "--due: %s is no minute of the day, from 00:00 to 23:59",
+                        text_quoted(due, strlen(due), quoted));
+    if (starts_on && strcmp(starts_on, "today") != 0 &&
+        dn_day_read(starts_on, strlen(starts_on), &day) < 0)
+        return complain(DN_EXIT_USAGE, "--starts-on: %s is no date (YYYY-MM-DD), nor today",
+                        text_quoted(starts_on, strlen(starts_on), quoted));
+    return DN_EXIT_DONE;
+}
+
+/* A new user whose cutoff of today has passed begins tomorrow, which must not come as a surprise. */
+static void set_say(const char *id, const char *due, const char *starts_on, const json_t *item) {
+    const char *first = text(item, "starts_on");
+
+    if (!json_is_true(json_object_get(item, "new"))) {
+        printf("%s: changed; due at %s UTC, first day %s\n", id, due, first);
+    } else if (!starts_on && json_is_true(json_object_get(item, "tomorrow"))) {
+        printf("%s: registered; due at %s UTC, from tomorrow (%s) on, because today's cutoff has "
+               "passed\n"
+               "(--starts-on today would have made today its first day)\n",
+               id, due, first);
+    } else printf("%s: registered; due at %s UTC, from %s on\n", id, due, first);
+}
+
+int cmd_users_set(const call *c) {
+    const char *id = c->operands[0], *due = call_flag(c, "due"),
+               *starts_on = call_flag(c, "starts-on");
+    int exit_code = set_check(c, id, due, starts_on);
+    DN_AUTO(client) asked = exit_code == DN_EXIT_DONE ? client_of(c, &exit_code) : NULL;
+
+    if (!asked) return exit_code;
+    json_t *answer = client_ask(asked,
+                                json_pack("{s:s, s:[{s:s, s:s, s:s?}]}", "op", "set", "users", "id",
+                                          id, "due", due, "starts_on", starts_on),
+                                &exit_code);
+    if (!answer) return exit_code;
+    const json_t *item = json_array_get(json_object_get(answer, "items"), 0);
+    const char   *fault = json_string_value(json_object_get(item, "error"));
+    if (fault) exit_code = complain(DN_EXIT_USAGE, "%s", fault);
+    else if (c->json) exit_code = print_json(json_incref((json_t *)item));
+    else {
+        exit_code = DN_EXIT_DONE;
+        set_say(id, due, starts_on, item);
+    }
+    json_decref(answer);
+    return exit_code;
+}
+
+/* ---- get, rm ---- */
+
+static void print_user(const json_t *u) {
+    const char *status = text(u, "status");
+
+    printf("%s: due at %s UTC, first day %s", text(u, "id"), text(u, "due"), text(u, "starts_on"));
+    if (*status != '-') printf("; %s on %s", status, text(u, "last_date"));
+    printf("; context epoch %lld\n",
+           (long long)json_integer_value(json_object_get(u, "context_epoch")));
+}
+
+static int one_user(const call *c, const char *op, const char *said) {
+    int exit_code = DN_EXIT_DONE;
+    DN_AUTO(client) asked = client_of(c, &exit_code);
+
+    if (!asked) return exit_code;
+    json_t *answer =
+        client_ask(asked, json_pack("{s:s, s:s}", "op", op, "id", c->operands[0]), &exit_code);
+    if (!answer) return exit_code;
+    json_t *user = json_object_get(answer, "user");
+    exit_code = DN_EXIT_DONE;
+    if (c->json) exit_code = print_json(json_incref(user));
+    else if (said) printf("%s: %s\n", c->operands[0], said);
+    else print_user(user);
+    json_decref(answer);
+    return exit_code;
+}
+
+int cmd_users_get(const call *c) { return one_user(c, "user", NULL); }
+int cmd_users_rm(const call *c) { return one_user(c, "remove", "removed"); }
+
+/* ---- list ---- */
+
+static void print_row(const json_t *u) {
+    printf("%-5s  %-14s  %-10s  %-10s  %s\n", text(u, "due"), text(u, "status"),
+           text(u, "last_date"), text(u, "starts_on"), text(u, "id"));
+}
+
+static bool limit_read(const char *flag, long long *out_limit) {
+    char *end;
+
+    *out_limit = INT64_MAX;
+    if (!flag) return true;
+    *out_limit = strtoll(flag, &end, 10);
+    return *flag >= '0' && *flag <= '9' && *end == '\0' && *out_limit > 0;
+}
+
+static json_t *list_request(const call *c, const char *after, long long max) {
+    return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:I}", "op", "list", "after", after,
+                     "status", call_flag(c, "status"), "due_from", call_flag(c, "due-from"),
+                     "due_to", call_flag(c, "due-to"), "prefix", call_flag(c, "prefix"), "max",
+                     (json_int_t)(max < LIST_PAGE ? max : LIST_PAGE));
+}
+
+/* Each page is printed before the next one is asked for. */
+int cmd_users_list(const call *c) {
+    int         exit_code = DN_EXIT_DONE;
+    long long   left, printed = 0;
+    json_t     *page = NULL;
+    const char *after = NULL;
+    bool        more = true;
+
+    if (!limit_read(call_flag(c, "limit"), &left))
+        return complain(DN_EXIT_USAGE, "--limit: a whole number of users, from 1 on");
+    DN_AUTO(client) asked = client_of(c, &exit_code);
+    while (asked && more && left > 0) {
+        json_t *next = client_ask(asked, list_request(c, after, left), &exit_code);
+        json_decref(page);
+        page = next;
+        if (!page) return exit_code;
+        exit_code = DN_EXIT_DONE;
+        const json_t *items = json_object_get(page, "items");
+        for (size_t i = 0; i < json_array_size(items); i++) {
+            json_t *user = json_array_get(items, i);
+            if (!c->json && printed == 0)
+                printf("%-5s  %-14s  %-10s  %-10s  %s\n", "due", "last", "on", "first day", "id");
+            if (c->json) exit_code = print_json(json_incref(user));
+            else print_row(user);
+            printed++, left--;
+        }
+        more = json_is_true(json_object_get(page, "more"));
+        after = json_string_value(json_object_get(page, "last"));
+    }
+    json_decref(page);
+    return exit_code;
+}

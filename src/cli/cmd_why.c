@@ -1,0 +1,22 @@
+/* cmd_why.c - what happened to a user, and what comes next. The sentences are the daemon's (src/api/explain.c). */
+#include "client.h"
+
+#include <stdio.h>
+
+int cmd_why(const call *c) {
+    const char *day = call_flag(c, "day");
+    int         exit_code = DN_EXIT_DONE;
+    DN_AUTO(client) asked = client_of(c, &exit_code);
+
+    if (!asked) return exit_code;
+    json_t *answer = client_ask(
+        asked, json_pack("{s:s, s:s, s:s?}", "op", "why", "id", c->operands[0], "day", day),
+        &exit_code);
+    if (!answer) return exit_code;
+    if (c->json) return print_json(answer);
+    const json_t *lines = json_object_get(answer, "sentences");
+    for (size_t i = 0; i < json_array_size(lines); i++)
+        printf("%s\n", json_string_value(json_array_get(lines, i)));
+    json_decref(answer);
+    return DN_EXIT_DONE;
+}

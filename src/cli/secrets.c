@@ -1,0 +1,87 @@
+/* secrets.c - the file of webhook secrets.
+ * Secrets come by a file of their own because everything else is seen by others: flags in the list of processes, the
+ * environment in /proc, settings on the page that shows them. */
+#include "secrets.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+enum { FILE_MAX = 4096 };
+
+static int lines_join(const char *path, const char *text, size_t len, char *out, char *why);
+static int refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+int dn_secrets_read(const char *path, char **out_secrets, char *why) {
+    char        text[FILE_MAX + 2];
+    size_t      len;
+    FILE       *file;
+    const char *fault;
+    char       *secrets;
+    int         rc = text_open(path, &file, &fault);
+
+    if (rc < 0) return rc == DN_EINVAL ? refuse(why, "%s: %s", path, fault) : rc;
+    setbuf(file, NULL); /* no second copy, which nobody would wipe */
+    len = fread(text, 1, FILE_MAX + 1, file);
+    if (ferror(file)) rc = refuse(why, "%s: it cannot be read", path);
+    else if (len > FILE_MAX) rc = refuse(why, "%s: it is longer than %d bytes", path, FILE_MAX);
+    (void)fclose(file);
+    secrets = rc == DN_OK ? malloc(len + 2) : NULL;
+    if (rc == DN_OK && !secrets) rc = DN_ENOMEM;
+    if (rc == DN_OK) rc = lines_join(path, text, len, secrets, why);
+    explicit_bzero(text, sizeof text);
+    if (rc < 0) dn_secrets_free(secrets);
+    else *out_secrets = secrets;
+    return rc;
+}
+
+void dn_secrets_free(char *secrets) {
+    if (!secrets) return;
+    explicit_bzero(secrets, strlen(secrets));
+    free(secrets);
+}
+
+/* Room in out: for text, a line end and a NUL. */
+static int lines_join(const char *path, const char *text, size_t len, char *out, char *why) {
+    char *to = out;
+    int   line = 1;
+
+    *out = '\0';
+    for (const char *at = text, *const end = text + len; at < end; line++) {
+        const char *const line_end = memchr(at, '\n', (size_t)(end - at));
+        const size_t      whole = (size_t)((line_end ? line_end : end) - at);
+        const size_t      own = whole - (whole > 0 && at[whole - 1] == '\r');
+
+        if (own > 0 && *at != '#') {
+            if (own < 6 || memcmp(at, "whsec_", 6) != 0)
+                return refuse(why, "%s:%d: it does not begin with whsec_", path, line);
+            for (size_t i = 0; i < own; i++)
+                if (at[i] <= ' ' || at[i] > '~')
+                    return refuse(why,
+                                  "%s:%d: a secret is one word of letters, digits, + / and =", path,
+                                  line);
+            if (to > out) *to++ = ' ';
+            memcpy(to, at, own);
+            to += own;
+            *to = '\0';
+        }
+        at += whole + 1;
+    }
+    if (to == out)
+        return refuse(why, "%s: there is no secret in it; want whsec_... in a line", path);
+    assert((size_t)(to - out) <= len);
+    return DN_OK;
+}
+
+static int refuse(char *why, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(why, DN_SECRETS_WHY, format, args);
+    va_end(args);
+    return DN_EINVAL;
+}

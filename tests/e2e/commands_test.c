@@ -1,0 +1,316 @@
+/* commands_test.c - every command against a real daemon, and without one. */
+#include "place.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define DEMO_RUNNER "--runner=exec:/bin/true"
+
+static place *served(void) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS(DEMO_RUNNER));
+    return p;
+}
+
+/* ---- Usage ---- */
+
+TEST(every_command_has_help) {
+    static const char *const commands[][2] = {
+        {"serve"},         {"users", "set"},    {"users", "get"},    {"users", "rm"},
+        {"users", "list"}, {"users", "import"}, {"users", "export"}, {"today"},
+        {"why"},           {"audit"},           {"status"},          {"db", "check"},
+        {"db", "backup"},  {"check-config"},    {"config", "show"},  {"version"},
+    };
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        const char *two = commands[i][1] ? commands[i][1] : "--help";
+        const char *three = commands[i][1] ? "--help" : NULL;
+        CHECK_INT(place_run_bare(ARGS(commands[i][0], two, three), NULL), 0);
+        CHECK_SAID("usage: diurnal");
+        CHECK_SAID("--help");
+    }
+    CHECK_INT(place_run_bare(ARGS("--help"), NULL), 0);
+    CHECK_SAID("users import FILE");
+    CHECK_INT(place_run_bare(ARGS("users", "--help"), NULL), 0);
+    CHECK_INT(place_run_bare(ARGS("version"), NULL), 0);
+    CHECK_INT(place_run_bare(ARGS("--version"), NULL), 0);
+}
+
+TEST(what_is_misspelt_is_refused_with_the_nearest_and_exit_2) {
+    CHECK_INT(place_run_bare(ARGS("srve"), NULL), 2);
+    CHECK_SAID("the nearest is serve");
+    CHECK_INT(place_run_bare(ARGS("users", "lst"), NULL), 2);
+    CHECK_SAID("the nearest is users list");
+    CHECK_INT(place_run_bare(ARGS("users", "list", "--prefx", "a"), NULL), 2);
+    CHECK_SAID("the nearest is --prefix");
+    CHECK_INT(place_run_bare(ARGS("status", "--tick-ms", "10"), NULL), 2);
+    CHECK_SAID("there is no flag --tick-ms");
+    CHECK_INT(place_run_bare(ARGS("users", "get"), NULL), 2);
+    CHECK_SAID("ID is missing");
+    CHECK_INT(place_run_bare(ARGS("users", "get", "a", "b"), NULL), 2);
+    CHECK_INT(place_run_bare(ARGS("users"), NULL), 2);
+    CHECK_INT(place_run_bare(ARGS(NULL), NULL), 2);
+}
+
+TEST(without_a_daemon_a_command_says_so_and_fails) {
+    place *p = place_new(NULL);
+
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("no daemon runs in");
+    CHECK_RUN(p, 1, "users", "set", "ada", "--due", "08:00");
+    CHECK_RUN(p, 1, "audit");
+    CHECK_RUN(p, 1, "db", "check");
+}
+
+/* ---- Users ---- */
+
+TEST(a_user_is_registered_read_changed_listed_and_removed) {
+    place *p = served();
+
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", "23:59", "--starts-on", "today");
+    CHECK_SAID("ada: registered; due at 23:59 UTC");
+    CHECK_RUN(p, 0, "users", "get", "ada", "--json");
+    CHECK_SAID("\"id\":\"ada\",\"due\":\"23:59\",\"last_date\":null,\"status\":null,"
+               "\"last_run_at\":null,\"context_epoch\":0,\"starts_on\":\"");
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", "23:58");
+    CHECK_SAID("ada: changed; due at 23:58 UTC");
+    CHECK_RUN(p, 0, "users", "set", "bob", "--due", "00:01", "--starts-on", "2999-01-01");
+    CHECK_RUN(p, 0, "users", "list", "--json");
+    CHECK_SAID("\"id\":\"ada\"");
+    CHECK_SAID("\"id\":\"bob\"");
+    CHECK_RUN(p, 0, "users", "list", "--prefix", "a", "--due-from", "23:00", "--due-to", "23:59");
+    CHECK_SAID("ada");
+    CHECK(!strstr(place_said(), "bob"));
+    CHECK_RUN(p, 0, "users", "list", "--limit", "1", "--json");
+    CHECK(!strstr(place_said(), "bob"));
+    CHECK_RUN(p, 0, "users", "rm", "ada");
+    CHECK_RUN(p, 1, "users", "get", "ada");
+    CHECK_SAID("there is no such user");
+    CHECK_RUN(p, 1, "users", "rm", "ada");
+    place_signal(p, 15);
+    CHECK_INT(place_wait(p), 0);
+}
+
+TEST(what_is_no_user_is_refused_in_the_words_of_the_flags) {
+    place *p = served();
+
+    CHECK_RUN(p, 2, "users", "set", "ada");
+    CHECK_SAID("--due is missing");
+    CHECK_RUN(p, 2, "users", "set", "ada", "--due", "24:00");
+    CHECK_SAID("--due: \"24:00\" is no minute of the day");
+    CHECK_RUN(p, 2, "users", "set", "ada", "--due", "08:00", "--starts-on", "2025-02-30");
+    CHECK_SAID("--starts-on: \"2025-02-30\" is no date");
+    CHECK_RUN(p, 2, "users", "set", " ada", "--due", "08:00");
+    CHECK_RUN(p, 2, "users", "set", "\xff", "--due", "08:00");
+    CHECK_RUN(p, 2, "users", "list", "--status", "well");
+    CHECK_RUN(p, 2, "users", "list", "--limit", "-1");
+    CHECK_RUN(p, 2, "users", "list", "--due-from", "8");
+    CHECK_RUN(p, 2, "why", "ada", "--day", "yesterday");
+    CHECK_RUN(p, 2, "audit", "--day", "yesterday");
+    CHECK_RUN(p, 1, "why", "nobody");
+    CHECK_RUN(p, 0, "users", "list", "--json");
+    CHECK_STR(place_said(), "");
+}
+
+/* The minute that has just begun is a cutoff that has passed; unless it was the last of the day meanwhile. */
+TEST(a_new_user_whose_cutoff_of_today_has_passed_is_told_that_it_begins_tomorrow) {
+    place *p = served();
+    char   due[8], name[16];
+
+    for (int i = 0;; i++) {
+        const time_t before = time(NULL) / 86400;
+        (void)snprintf(name, sizeof name, "ada-%d", i);
+        CHECK_RUN(p, 0, "users", "set", name, "--due", due_in(0, due));
+        if (time(NULL) / 86400 == before) break;
+    }
+    CHECK_SAID("from tomorrow");
+    CHECK_SAID("today's cutoff has passed");
+    CHECK_RUN(p, 0, "why", name);
+    CHECK_SAID("its window opens at");
+}
+
+/* ---- Files ---- */
+
+TEST(an_import_keeps_the_good_lines_and_names_the_bad_ones) {
+    static const char csv[] =
+        "id,due,starts_on\nada,08:00,\nbob,25:00,\n\"x,y\",23:30,2999-12-01\n\xff,08:00,\n";
+    place      *p = served();
+    const char *path = place_write(p, "users.csv", csv, sizeof csv - 1);
+
+    CHECK_RUN(p, 1, "users", "import", path);
+    CHECK_SAID("users.csv:3: ");
+    CHECK_SAID("users.csv:5: ");
+    CHECK_SAID("2 users registered, 2 lines refused");
+    CHECK_RUN(p, 1, "users", "import", path, "--json");
+    CHECK_SAID("\"accepted\":2,\"rejected\":2,\"errors\":[{\"line\":3,\"detail\":");
+    CHECK_RUN(p, 0, "users", "export");
+    CHECK_SAID("\"x,y\",23:30,2999-12-01");
+    CHECK_RUN(p, 1, "users", "import", "/nowhere/at/all");
+    CHECK_RUN(p, 2, "users", "import", path, "--format", "xml");
+    CHECK_INT(place_run_bare(ARGS("users", "import", "-", "--data", p->data),
+                             "{\"id\":\"eve\",\"due\":\"07:00\"}\n{\"id\":7}\n"),
+              1);
+    CHECK_SAID("1 users registered, 1 lines refused");
+}
+
+TEST(twenty_thousand_users_are_imported_exported_and_are_the_same) {
+    enum { USERS = 20000 };
+    place *p = served();
+    char  *csv = malloc((size_t)USERS * 40 + 64), *at = csv;
+
+    at += sprintf(at, "id,due,starts_on\n");
+    for (int i = 0; i < USERS; i++)
+        at += sprintf(at, "user-%06d,%02d:%02d,2999-01-01\n", i, i / 60 % 24, i % 60);
+    const char *path = place_write(p, "users.csv", csv, (size_t)(at - csv));
+    CHECK_RUN(p, 0, "users", "import", path);
+    CHECK_SAID("20000 users registered, 0 lines refused");
+    CHECK_RUN(p, 0, "users", "export");
+    CHECK(strcmp(place_said(), csv) == 0);
+    CHECK_RUN(p, 0, "users", "import", path);
+    CHECK_RUN(p, 0, "audit");
+    CHECK_SAID("sound");
+    free(csv);
+}
+
+/* ---- The day ---- */
+
+TEST(the_day_is_told_by_today_why_status_and_audit) {
+    place *p = place_new(NULL);
+    char   due[8];
+
+    place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20"));
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
+    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
+                 strstr(place_said(), "ada"),
+             20000);
+    CHECK_RUN(p, 0, "why", "ada");
+    CHECK_SAID("success at ");
+    CHECK_SAID("on the 1st attempt");
+    CHECK_RUN(p, 0, "why", "ada", "--json");
+    CHECK_SAID("\"sentences\":[");
+    CHECK_RUN(p, 0, "why", "ada", "--day", "2020-01-01");
+    CHECK_SAID("its first day is");
+    CHECK_RUN(p, 0, "today");
+    CHECK_SAID("1 users:");
+    CHECK_RUN(p, 0, "today", "--json");
+    CHECK_RUN(p, 0, "status");
+    CHECK_SAID("users     1");
+    CHECK_RUN(p, 0, "status", "--json");
+    CHECK_SAID("\"executor\":{");
+    CHECK_RUN(p, 0, "audit", "--json");
+    CHECK_SAID("\"sound\":true");
+    place_signal(p, 15);
+    CHECK_INT(place_wait(p), 0);
+    CHECK_RUN(p, 0, "audit");
+    CHECK_SAID("sound");
+}
+
+static void change_the_store(const place *p, const char *sql) {
+    char     path[PLACE_PATH + 32];
+    sqlite3 *db;
+
+    (void)snprintf(path, sizeof path, "%s/diurnal.db", p->data);
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    CHECK_INT(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Somebody takes a row out of the ledger while nobody looks. */
+TEST(an_audit_names_whose_record_is_not_there_and_exits_3) {
+    place *p = place_new(NULL);
+    char   due[8];
+
+    place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20"));
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
+    CHECK_RUN(p, 0, "users", "set", "bob", "--due", due_in(31, due));
+    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
+                 strstr(place_said(), "ada") && strstr(place_said(), "bob"),
+             20000);
+    place_signal(p, 15);
+    CHECK_INT(place_wait(p), 0);
+    change_the_store(p, "DELETE FROM ledger WHERE n = (SELECT n FROM users WHERE id = 'ada')");
+    CHECK_RUN(p, 3, "audit");
+    CHECK_SAID("user \"ada\" (number 1) has no record");
+    CHECK_SAID("NOT SOUND: 1 faults");
+    place_serve(p, ARGS(DEMO_RUNNER));
+    CHECK_RUN(p, 3, "audit", "--json");
+    CHECK_SAID("\"sound\":false");
+    CHECK_SAID("\"id\":\"ada\"");
+    place_signal(p, 15);
+    CHECK_INT(place_wait(p), 0);
+    change_the_store(
+        p, "INSERT INTO ledger SELECT day, 77, status, at_ms, attempts, cls FROM ledger LIMIT 1");
+    CHECK_RUN(p, 3, "audit");
+    CHECK_SAID("(number 77) has a record, and is no user");
+}
+
+/* ---- The database ---- */
+
+TEST(a_backup_is_a_store_with_the_daemon_and_without) {
+    place *p = served();
+    char   copy[PLACE_PATH];
+
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", "23:59");
+    CHECK_RUN(p, 0, "db", "check");
+    CHECK_SAID("sound");
+    (void)snprintf(copy, sizeof copy, "%.400s/copy", p->dir);
+    CHECK_INT(mkdir(copy, 0700), 0);
+    (void)snprintf(copy, sizeof copy, "%.400s/copy/diurnal.db", p->dir);
+    CHECK_RUN(p, 0, "db", "backup", copy);
+    CHECK_RUN(p, 1, "db", "backup", copy);
+    CHECK_RUN(p, 1, "db", "backup", "/nowhere/at/all");
+    place_signal(p, 15);
+    CHECK_INT(place_wait(p), 0);
+    CHECK_RUN(p, 0, "db", "check");
+    CHECK_RUN(p, 1, "db", "backup", copy);
+    (void)snprintf(copy, sizeof copy, "%.400s/second.db", p->dir);
+    CHECK_RUN(p, 0, "db", "backup", copy);
+    (void)snprintf(p->data, sizeof p->data, "%.400s/copy", p->dir);
+    CHECK_RUN(p, 0, "db", "check");
+    place_serve(p, ARGS(DEMO_RUNNER));
+    CHECK_RUN(p, 0, "users", "get", "ada");
+}
+
+/* ---- Configuration ---- */
+
+TEST(a_configuration_of_garbage_is_refused_in_one_line_and_exit_2) {
+    static const char *const files[] = {
+        "tick_ms = 6o\n",
+        "tick_m = 60\n",
+        "tick_ms = 60000\ntick_ms = 60000\n",
+        "\x01\x02\xff\n",
+        "[serve]\n",
+        "window_minutes = 0\n",
+        "runner = nothing:\n",
+        "job_timeout_ms = 7200000\n",
+    };
+    place *p = place_new(NULL);
+
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const char *path = place_write(p, "diurnal.conf", files[i], strlen(files[i]));
+        CHECK_RUN(p, 2, "serve", "--config", path);
+        const char *line = strchr(place_said(), '\n');
+        CHECK_MSG(strncmp(place_said(), "diurnal: ", 9) == 0 && line && line[1] == '\0',
+                  "it said: %s", place_said());
+    }
+    CHECK_RUN(p, 2, "serve");
+    CHECK_SAID("--demo");
+    CHECK_RUN(p, 2, "serve", DEMO_RUNNER, "--demo");
+    CHECK_RUN(p, 2, "serve", DEMO_RUNNER, "--secret-file", "/nowhere");
+    CHECK_RUN(p, 2, "serve", "--runner=exec:/bin/true", "--max-concurrency=100000000");
+    CHECK_RUN(p, 2, "check-config");
+    CHECK_RUN(p, 0, "check-config", DEMO_RUNNER);
+    CHECK_RUN(p, 0, "check-config", "--demo");
+    CHECK_RUN(p, 2, "check-config", "--runner=exec:/nowhere/at/all");
+    CHECK_SAID("/nowhere/at/all");
+    CHECK_RUN(p, 2, "check-config", DEMO_RUNNER, "--secret-file", "/nowhere");
+    CHECK_RUN(p, 0, "config", "show", DEMO_RUNNER);
+    CHECK_SAID("runner = ");
+    CHECK_RUN(p, 0, "config", "show", "--json");
+    CHECK_SAID("\"source\": \"default\"");
+}

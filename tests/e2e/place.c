@@ -1,0 +1,215 @@
+/* place.c - see place.h. */
+#define _GNU_SOURCE
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ARGS_MAX = 64 };
+
+static char  said[PLACE_SAID];
+static place the_place;
+
+static int remove_one(const char *path, const struct stat *about, int type, struct FTW *walk) {
+    (void)about, (void)type, (void)walk;
+    return remove(path);
+}
+
+/* Of a test that passes; one that fails leaves what it saw. */
+static void remove_place(void) {
+    (void)unlink(the_place.log);
+    (void)nftw(the_place.dir, remove_one, /* nopenfd= */ 16, FTW_DEPTH | FTW_PHYS);
+}
+
+place *place_new(const char *base) {
+    place *p = &the_place;
+
+    (void)snprintf(p->dir, sizeof p->dir, "%s/diurnal-e2e-XXXXXX", base ? base : "/tmp");
+    CHECK(mkdtemp(p->dir));
+    CHECK(atexit(remove_place) == 0);
+    (void)snprintf(p->data, sizeof p->data, "%.400s/data", p->dir);
+    (void)snprintf(p->log, sizeof p->log, "%.400s/log", base ? "/tmp" : p->dir);
+    if (base) {
+        (void)snprintf(p->log, sizeof p->log, "/tmp/diurnal-e2e-log-XXXXXX");
+        const int fd = mkstemp(p->log);
+        CHECK(fd >= 0);
+        (void)close(fd);
+    }
+    p->daemon = 0;
+    return p;
+}
+
+/* ---- Time ---- */
+
+int64_t mono_ms(void) {
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void pause_ms(int ms) { (void)poll(NULL, 0, ms); }
+
+const char *due_in(int minutes, char out[8]) {
+    const long minute = (long)((time(NULL) / 60 + minutes) % 1440);
+
+    (void)snprintf(out, 8, "%02ld:%02ld", minute / 60, minute % 60);
+    return out;
+}
+
+/* ---- Processes ---- */
+
+/* In the child: becomes the program. Its settings come from the flags alone. */
+_Noreturn static void become(const char *const *first, const char *const *second, pid_t parent) {
+    const char *argv[ARGS_MAX] = {DIURNAL_PROGRAM};
+    size_t      len = 1;
+
+    for (; *first; first++) argv[len++] = *first;
+    for (; second && *second; second++) argv[len++] = *second;
+    argv[len] = NULL;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    execv(DIURNAL_PROGRAM, (char *const *)(uintptr_t)argv);
+    _exit(127);
+}
+
+void place_start(place *p, const char *const *args) {
+    const char *const serve[] = {"serve", "--data", p->data, NULL};
+    const pid_t       parent = getpid();
+    const int         log = open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    struct stat       about;
+
+    CHECK(log >= 0);
+    CHECK(fstat(log, &about) == 0);
+    p->log_at = about.st_size;
+    p->daemon = fork();
+    CHECK(p->daemon >= 0);
+    if (p->daemon == 0) {
+        (void)dup2(log, STDOUT_FILENO);
+        (void)dup2(log, STDERR_FILENO);
+        become(serve, args, parent);
+    }
+    (void)close(log);
+}
+
+bool place_has_said(const place *p, const char *text) {
+    static char words[PLACE_SAID];
+    const int   log = open(p->log, O_RDONLY | O_CLOEXEC);
+    ssize_t     len;
+
+    CHECK(log >= 0);
+    len = pread(log, words, sizeof words - 1, p->log_at);
+    (void)close(log);
+    words[len > 0 ? len : 0] = '\0';
+    return strstr(words, text) != NULL;
+}
+
+bool place_is_ready(const place *p) { return place_has_said(p, "diurnal is ready"); }
+
+static void fail_with_log(const place *p, const char *what) {
+    (void)place_has_said(p, "");
+    const int log = open(p->log, O_RDONLY | O_CLOEXEC);
+    ssize_t   len = pread(log, said, sizeof said - 1, p->log_at);
+    said[len > 0 ? len : 0] = '\0';
+    (void)close(log);
+    CHECK_MSG(false, "%s; the daemon said: %s", what, said);
+}
+
+void place_serve(place *p, const char *const *args) {
+    const int64_t until = mono_ms() + 20000 * TEST_SLOW_FACTOR;
+    int           status;
+
+    place_start(p, args);
+    while (!place_is_ready(p)) {
+        if (mono_ms() > until) fail_with_log(p, "not ready in time");
+        if (waitpid(p->daemon, &status, WNOHANG) == p->daemon) fail_with_log(p, "it ended");
+        pause_ms(2);
+    }
+}
+
+void place_signal(const place *p, int signal) { CHECK(kill(p->daemon, signal) == 0); }
+
+static int code_of(int status) {
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int place_wait(place *p) {
+    const int64_t until = mono_ms() + 60000 * TEST_SLOW_FACTOR;
+    int           status = 0;
+    pid_t         ended;
+
+    while ((ended = waitpid(p->daemon, &status, WNOHANG)) == 0) {
+        if (mono_ms() > until) fail_with_log(p, "it did not end");
+        pause_ms(2);
+    }
+    CHECK(ended == p->daemon);
+    p->daemon = 0;
+    return code_of(status);
+}
+
+/* ---- Commands ---- */
+
+static void read_all(int fd) {
+    size_t  len = 0;
+    ssize_t got;
+
+    while (len < sizeof said - 1 && (got = read(fd, said + len, sizeof said - 1 - len)) != 0)
+        if (got > 0) len += (size_t)got;
+        else if (errno != EINTR) break;
+    said[len] = '\0';
+}
+
+static int run(const char *const *args, const char *const *more, const char *input) {
+    const pid_t parent = getpid();
+    int         out[2], in[2], status = 0;
+
+    CHECK(pipe2(out, O_CLOEXEC) == 0);
+    CHECK(pipe2(in, O_CLOEXEC) == 0);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        (void)dup2(in[0], STDIN_FILENO);
+        (void)dup2(out[1], STDOUT_FILENO);
+        (void)dup2(out[1], STDERR_FILENO);
+        become(args, more, parent);
+    }
+    (void)close(out[1]);
+    (void)close(in[0]);
+    /* It fits into the pipe. */
+    if (input) CHECK(write(in[1], input, strlen(input)) == (ssize_t)strlen(input));
+    (void)close(in[1]);
+    read_all(out[0]);
+    (void)close(out[0]);
+    CHECK(waitpid(child, &status, 0) == child);
+    return code_of(status);
+}
+
+int place_run(const place *p, const char *const *args) {
+    return run(args, ARGS("--data", p->data), NULL);
+}
+
+int place_run_bare(const char *const *args, const char *input) { return run(args, NULL, input); }
+
+const char *place_said(void) { return said; }
+
+const char *place_write(const place *p, const char *name, const void *bytes, size_t len) {
+    static char path[PLACE_PATH];
+
+    (void)snprintf(path, sizeof path, "%.400s/%s", p->dir, name);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CHECK(fd >= 0);
+    CHECK(write(fd, bytes, len) == (ssize_t)len);
+    (void)close(fd);
+    return path;
+}

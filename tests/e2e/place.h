@@ -1,0 +1,70 @@
+/* place.h - a data directory of a test's own, the real daemon in it, and commands run against it.
+ * Nothing sleeps for a fixed time: what is waited for is looked at until it is so, or a deadline has passed. Children die
+ * with the test. Due times lie around now, and days are those of the cutoffs: a test that runs over midnight meets
+ * the rule for windows that cross it, and nothing else. */
+#ifndef DIURNAL_TESTS_E2E_PLACE_H
+#define DIURNAL_TESTS_E2E_PLACE_H
+
+#include "test.h"
+
+#include <sys/types.h>
+
+enum { PLACE_PATH = 512, PLACE_SAID = 1 << 20 };
+
+typedef struct place {
+    char  dir[PLACE_PATH];  /* of the test; gone at its end */
+    char  data[PLACE_PATH]; /* in it */
+    char  log[PLACE_PATH];  /* all that the daemons said */
+    pid_t daemon;
+    off_t log_at; /* where the present daemon's words begin */
+} place;
+
+/* A new directory below `base`, or below /tmp for NULL. */
+place *place_new(const char *base);
+
+/* Starts `diurnal serve --data … args`; args end with NULL. Does not wait. */
+void place_start(place *p, const char *const *args);
+/* And waits until it says it is ready. */
+void place_serve(place *p, const char *const *args);
+bool place_is_ready(const place *p);
+bool place_has_said(const place *p, const char *text); /* the present daemon */
+
+void place_signal(const place *p, int signal);
+/* Waits for its end; the exit code, or 128 + the signal. */
+int place_wait(place *p);
+
+/* Runs `diurnal args --data …`; args end with NULL. The exit code. What it printed (both streams) is in place_said,
+ * until the next run. */
+int         place_run(const place *p, const char *const *args);
+const char *place_said(void);
+
+/* The same without --data, `input` on standard input (NULL: nothing). */
+int place_run_bare(const char *const *args, const char *input);
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define CHECK_RUN(p, code, ...)                                                                    \
+    do {                                                                                           \
+        const int run_code_ = place_run((p), ARGS(__VA_ARGS__));                                   \
+        CHECK_MSG(run_code_ == (code), "exit %d: %s", run_code_, place_said());                    \
+    } while (0)
+#define CHECK_SAID(text) CHECK_MSG(strstr(place_said(), (text)), "it said: %s", place_said())
+
+/* A file in the place; its path, valid until the next one. */
+const char *place_write(const place *p, const char *name, const void *bytes, size_t len);
+
+/* HH:MM so many minutes from now. */
+const char *due_in(int minutes, char out[8]);
+int64_t     mono_ms(void);
+void        pause_ms(int ms); /* between two looks */
+
+/* Looks until cond holds; what is said if it does not for so long. */
+#define WAIT_FOR(cond, ms)                                                                         \
+    do {                                                                                           \
+        const int64_t until_ = mono_ms() + (ms)*TEST_SLOW_FACTOR;                                  \
+        while (!(cond)) {                                                                          \
+            CHECK_MSG(mono_ms() < until_, "not within %d ms: " #cond, (int)(ms)*TEST_SLOW_FACTOR); \
+            pause_ms(5);                                                                           \
+        }                                                                                          \
+    } while (0)
+
+#endif

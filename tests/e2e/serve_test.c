@@ -1,0 +1,360 @@
+/* serve_test.c - the daemon: its beginning, its end, and what others do to it meanwhile. */
+#define _GNU_SOURCE
+#include "endpoint.h"
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static bool status_is(const place *p, const char *id, const char *status) {
+    char wanted[64];
+
+    (void)snprintf(wanted, sizeof wanted, "\"status\":\"%s\"", status);
+    return place_run(p, ARGS("users", "get", id, "--json")) == 0 && strstr(place_said(), wanted);
+}
+
+static void set(const place *p, const char *id, int minutes) {
+    char due[8];
+
+    CHECK_RUN(p, 0, "users", "set", id, "--due", due_in(minutes, due));
+}
+
+/* ---- Jobs ---- */
+
+TEST(a_job_is_posted_and_its_success_recorded) {
+    place    *p = place_new(NULL);
+    endpoint *e = endpoint_new();
+
+    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20"));
+    set(p, "ada", 30);
+    WAIT_FOR(status_is(p, "ada", "success"), 20000);
+    CHECK_UINT(atomic_load(&endpoint_find(e, "ada")->requests), 1);
+}
+
+TEST(what_fails_is_tried_again_until_the_cutoff_and_never_more_at_once_than_said) {
+    place    *p = place_new(NULL);
+    endpoint *e = endpoint_new();
+    char      name[16];
+
+    atomic_store(&e->delay_ms_max, 20);
+    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20", "--retry-delay-minutes=0",
+                        "--max-concurrency=3"));
+    set(p, "never-1", 1);
+    for (int i = 0; i < 8; i++) {
+        (void)snprintf(name, sizeof name, "u%d", i);
+        set(p, name, 30);
+    }
+    WAIT_FOR(status_is(p, "never-1", "cutoff_reached"), 70000);
+    CHECK(atomic_load(&endpoint_find(e, "never-1")->requests) > 1);
+    CHECK(atomic_load(&e->running_peak) <= 3);
+    CHECK_RUN(p, 0, "why", "never-1");
+    CHECK_SAID("the cutoff was reached");
+    CHECK_SAID("the last failure was");
+    CHECK_RUN(p, 0, "audit");
+}
+
+/* ---- The beginning ---- */
+
+TEST(a_second_daemon_on_the_same_data_says_so_and_leaves) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--runner=exec:/bin/true"));
+    CHECK_RUN(p, 1, "serve", "--runner=exec:/bin/true");
+    CHECK_SAID("is in use by process");
+    CHECK_RUN(p, 0, "status");
+}
+
+TEST(a_data_directory_that_is_no_store_is_refused_and_left_alone) {
+    place *p = place_new(NULL);
+    char   path[PLACE_PATH + 32];
+
+    CHECK_INT(mkdir(p->data, 0700), 0);
+    (void)place_write(p, "data/diurnal.db", "this is a letter to my aunt", 27);
+    CHECK_RUN(p, 1, "serve", "--runner=exec:/bin/true");
+    (void)snprintf(path, sizeof path, "%s/diurnal.db", p->data);
+    struct stat about;
+    CHECK_INT(stat(path, &about), 0);
+    CHECK_INT(about.st_size, 27);
+}
+
+TEST(a_data_directory_with_a_very_long_path_has_its_control_socket) {
+    place *p = place_new(NULL);
+    char   name[101] = "";
+
+    memset(name, 'd', 100);
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(p->data + strlen(p->data), sizeof p->data - strlen(p->data), "%s%s",
+                       i ? "/" : "", name);
+        CHECK(mkdir(p->data, 0700) == 0);
+    }
+    place_serve(p, ARGS("--runner=exec:/bin/true"));
+    set(p, "ada", 60);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+}
+
+TEST(what_it_makes_is_readable_by_its_owner_alone) {
+    static const char *const names[] = {"", "/control.sock", "/diurnal.db", "/lock"};
+    place                   *p = place_new(NULL);
+    char                     path[PLACE_PATH + 32];
+
+    place_serve(p, ARGS("--runner=exec:/bin/true"));
+    for (int i = 0; i < 4; i++) {
+        struct stat about;
+        (void)snprintf(path, sizeof path, "%s%s", p->data, names[i]);
+        CHECK_INT(stat(path, &about), 0);
+        CHECK_INT(about.st_mode & 077, 0);
+    }
+}
+
+TEST(a_demo_shows_something_within_seconds) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--demo", "--tick-ms=100"));
+    WAIT_FOR(place_has_said(p, "done today: "), 20000);
+    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--limit", "1", "--json")) ==
+                     0 &&
+                 strstr(place_said(), "demo-"),
+             20000);
+    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "cutoff_reached", "--limit", "1",
+                               "--json")) == 0 &&
+                 strstr(place_said(), "demo-"),
+             20000);
+    CHECK_RUN(p, 0, "audit");
+    place_signal(p, SIGINT);
+    CHECK_INT(place_wait(p), 0);
+    place_serve(p, ARGS("--demo", "--tick-ms=100"));
+    CHECK(place_has_said(p, "have had their day already"));
+}
+
+/* ---- The end ---- */
+
+TEST(sigterm_lets_a_running_job_finish_and_commits_it) {
+    place    *p = place_new(NULL);
+    endpoint *e = endpoint_new();
+
+    atomic_store(&e->held, 1);
+    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20"));
+    set(p, "ada", 30);
+    WAIT_FOR(atomic_load(&e->running) == 1, 20000);
+    place_signal(p, SIGTERM);
+    WAIT_FOR(place_has_said(p, "1 running jobs may finish"), 20000);
+    atomic_store(&e->held, 0);
+    CHECK_INT(place_wait(p), 0);
+    place_serve(p, ARGS(endpoint_flag(e)));
+    CHECK(status_is(p, "ada", "success"));
+    CHECK_UINT(atomic_load(&e->requests), 1);
+}
+
+TEST(a_second_sigterm_does_not_wait) {
+    place    *p = place_new(NULL);
+    endpoint *e = endpoint_new();
+
+    atomic_store(&e->held, 1);
+    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20", "--shutdown-grace-ms=3600000"));
+    set(p, "ada", 30);
+    WAIT_FOR(atomic_load(&e->running) == 1, 20000);
+    place_signal(p, SIGTERM);
+    WAIT_FOR(place_has_said(p, "1 running jobs may finish"), 20000);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 1);
+    CHECK_RUN(p, 0, "audit");
+}
+
+TEST(sighup_reads_the_configuration_again_and_refuses_a_bad_one) {
+    place *p = place_new(NULL);
+    char   path[PLACE_PATH];
+
+    (void)snprintf(path, sizeof path, "%s",
+                   place_write(p, "diurnal.conf", "log_level = info\n", 17));
+    place_serve(p, ARGS("--runner=exec:/bin/true", "--config", path));
+    (void)place_write(p, "diurnal.conf", "log_level = info\ntick_ms = 100\n", 31);
+    place_signal(p, SIGHUP);
+    WAIT_FOR(place_has_said(p, "these wait for a restart: tick_ms"), 20000);
+    (void)place_write(p, "diurnal.conf", "log_level = loud\n", 17);
+    place_signal(p, SIGHUP);
+    WAIT_FOR(place_has_said(p, "everything stays as it was"), 20000);
+    CHECK_RUN(p, 0, "status");
+}
+
+/* ---- The control door ---- */
+
+static int knock(const place *p) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int          fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%.90s/control.sock", p->data);
+    CHECK(fd >= 0);
+    CHECK(connect(fd, (const struct sockaddr *)&address, sizeof address) == 0);
+    return fd;
+}
+
+/* A line sent, a line back. */
+static const char *say(int fd, const char *text, size_t len) {
+    static char line[4096];
+    size_t      at = 0;
+
+    CHECK(send(fd, text, len, MSG_NOSIGNAL) == (ssize_t)len);
+    while (at < sizeof line - 1 && recv(fd, line + at, 1, 0) == 1 && line[at] != '\n') at++;
+    line[at] = '\0';
+    return line;
+}
+
+TEST(garbage_at_the_control_door_is_answered_with_an_error_and_hurts_nobody) {
+    static const char *const lines[] = {
+        "\n",
+        "hello\n",
+        "[]\n",
+        "{}\n",
+        "{\"op\":7}\n",
+        "{\"op\":\"fly\"}\n",
+        "{\"op\":\"user\"}\n",
+        "{\"op\":\"user\",\"id\":\"\"}\n",
+        "{\"op\":\"user\",\"op\":\"user\"}\n",
+        "\xff\xfe\n",
+        "{\"op\":\"set\",\"users\":[]}\n",
+        "{\"op\":\"set\",\"users\":{}}\n",
+        "{\"op\":\"list\",\"max\":-1}\n",
+        "{\"op\":\"list\",\"due_from\":\"99:99\"}\n",
+        "{\"op\":\"day\",\"day\":\"2025-13-01\"}\n",
+        "{\"op\":\"day\"}\n",
+        "{\"op\":\"backup\",\"path\":\"x\"}\n",
+        "{\"op\":\"numbers\",\"after\":-5}\n",
+        "{\"op\":\"list\",\"after\":7}\n",
+        "{\"op\":\"list\",\"status\":\"missed\"}\n",
+        "{\"op\":\"days_of\",\"n\":99999999999999999999}\n",
+    };
+    static const char status[] = "{\"op\":\"status\"}\n";
+    static const char bad_users[] =
+        "{\"op\":\"set\",\"users\":[{\"id\":\"\"},7,{\"id\":\"a\",\"due\":\"x\"}]}\n";
+    place   *p = place_new(NULL);
+    uint64_t random = test_seed();
+    char     noise[2048];
+    int      fd;
+
+    place_serve(p, ARGS("--runner=exec:/bin/true"));
+    fd = knock(p);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        const char *answer = say(fd, lines[i], strlen(lines[i]));
+        CHECK_MSG(strncmp(answer, "{\"error\":\"", 10) == 0, "%s answered %s", lines[i], answer);
+    }
+    CHECK(strstr(say(fd, status, sizeof status - 1), "\"done\":true"));
+    CHECK(strstr(say(fd, bad_users, sizeof bad_users - 1), "[{\"error\":"));
+    (void)close(fd);
+    for (int i = 0; i < 300; i++) {
+        fd = knock(p);
+        for (size_t n = 0; n < sizeof noise; n++) noise[n] = (char)test_random(&random);
+        (void)!send(fd, noise, test_random(&random) % sizeof noise, MSG_NOSIGNAL | MSG_DONTWAIT);
+        (void)close(fd);
+    }
+    CHECK_RUN(p, 0, "status");
+    CHECK(!place_has_said(p, "actor.failed"));
+}
+
+TEST(a_line_without_an_end_is_refused_at_its_bound) {
+    static char line[70000];
+    place      *p = place_new(NULL);
+
+    place_serve(p, ARGS("--runner=exec:/bin/true"));
+    const int fd = knock(p);
+    memset(line, ' ', sizeof line);
+    size_t sent = 0;
+    while (sent < sizeof line) {
+        const ssize_t put = send(fd, line + sent, sizeof line - sent, MSG_NOSIGNAL);
+        if (put <= 0) break;
+        sent += (size_t)put;
+    }
+    const ssize_t got = recv(fd, line, sizeof line - 1, 0);
+    line[got > 0 ? got : 0] = '\0';
+    CHECK_MSG(got < 0 || strstr(line, "a line of more than"), "it said %s", line);
+    CHECK_RUN(p, 0, "status");
+}
+
+/* They hang up in the middle of a question, or ask and never read; and while they are there others are told so. */
+TEST(clients_that_vanish_or_never_read_are_let_go_and_too_many_are_told) {
+    static const char ask[] = "{\"op\":\"list\"}\n";
+    place            *p = place_new(NULL);
+    int               fds[40];
+
+    place_serve(p, ARGS("--demo"));
+    for (int i = 0; i < 200; i++) {
+        const int fd = knock(p);
+        (void)!send(fd, ask, sizeof ask - 1, MSG_NOSIGNAL);
+        (void)close(fd);
+    }
+    WAIT_FOR(place_run(p, ARGS("status")) == 0, 20000);
+    for (int i = 0; i < 40; i++) {
+        fds[i] = knock(p);
+        for (int n = 0; n < 50; n++)
+            (void)!send(fds[i], ask, sizeof ask - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("32 others ask already");
+    for (int i = 0; i < 40; i++) (void)close(fds[i]);
+    WAIT_FOR(place_run(p, ARGS("status")) == 0, 20000);
+    CHECK(!place_has_said(p, "actor.failed"));
+}
+
+/* ---- A full disk ---- */
+
+static void fill(const char *base, bool full) {
+    char        path[PLACE_PATH + 8];
+    static char zeros[4096];
+    (void)snprintf(path, sizeof path, "%s/fill", base);
+    (void)unlink(path);
+    if (!full) return;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0);
+    while (write(fd, zeros, sizeof zeros) > 0) continue;
+    (void)close(fd);
+}
+
+/* On a tmpfs of its own, in a mount namespace that goes with the test; for which one has to be root. */
+static bool mount_small(char *base) {
+    CHECK(mkdtemp(base));
+    if (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+        mount("tmpfs", base, "tmpfs", 0, "size=4m,mode=0700") == 0)
+        return true;
+    fprintf(stderr, "skipped: no tmpfs can be mounted here: %s\n", strerror(errno));
+    (void)rmdir(base);
+    return false;
+}
+
+TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
+    char      base[] = "/tmp/diurnal-e2e-disk-XXXXXX";
+    endpoint *e = endpoint_new();
+
+    if (!mount_small(base)) return;
+    place *p = place_new(base);
+    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20"));
+    atomic_store(&e->held, 1);
+    set(p, "ada", 30);
+    WAIT_FOR(atomic_load(&e->running) == 1, 20000);
+    fill(base, true);
+    atomic_store(&e->held, 0);
+    WAIT_FOR(place_has_said(p, "the disk is full"), 20000);
+    CHECK_RUN(p, 0, "status");
+    CHECK_SAID("THE DISK IS FULL");
+    CHECK_RUN(p, 1, "users", "set", "bob", "--due", "08:00");
+    CHECK_SAID("the disk is full");
+    CHECK(!status_is(p, "ada", "success"));
+    fill(base, false);
+    WAIT_FOR(status_is(p, "ada", "success"), 20000);
+    CHECK_UINT(atomic_load(&e->requests), 1);
+    CHECK_RUN(p, 0, "audit");
+    CHECK_RUN(p, 0, "users", "set", "bob", "--due", "08:00");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    (void)umount2(base, MNT_DETACH);
+    (void)rmdir(base);
+}
