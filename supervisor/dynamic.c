@@ -53,6 +53,7 @@ const dn_class dn_dynamic_class = {
     .init = dynamic_init,
     .handlers = DN_SLICE(dynamic_handlers),
     .stopping = dynamic_stopping,
+    .mailbox_max = 1 << 20,        /* whoever wants a thousand children asks for them at once */
     .heap_max = (size_t)256 << 20, /* the table of its children */
 };
 

@@ -499,15 +499,6 @@ int dn_settings_check(const dn_settings *s, char *why) {
             why, "%s: %lld is longer than the window of %lld minutes; %lld would just fit", place,
             (long long)s->job_timeout_ms, (long long)s->window_minutes, (long long)window_ms);
     }
-    if (s->tick_ms > window_ms) {
-        place_write(s, DN_SETTING_tick_ms, place, sizeof place);
-        return refuse(why,
-                      "%s: %lld is longer than the window of %lld minutes, which could pass "
-                      "unseen; %lld would "
-                      "just do",
-                      place, (long long)s->tick_ms, (long long)s->window_minutes,
-                      (long long)window_ms);
-    }
     if (*s->runner == '\0' && !s->demo)
         return refuse(why, "runner: there is none to run the jobs; give one, as "
                            "--runner=http://127.0.0.1:8080/daily, or "

@@ -256,6 +256,8 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     note(self, e, s, w->cls);
     const int rc = dn_dynamic_start(self, dn_name(self, DN_TASKS), &b, sizeof b.brief + w->id_len,
                                     START_TIMEOUT_MS, &call);
+    /* This actor is about to be stopped with it; work that is failed meanwhile would be work that nobody tried. */
+    if (rc == DN_EDEAD) dn_fail_code(rc, "there is nobody to start tasks");
     if (rc < 0 || dn_numbers_put(&e->starting, call, slot_tag(e, s)) < 0)
         stopped(self, e, s, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 0),
                 "no task could be started");
@@ -386,10 +388,17 @@ static int executor_on_room(dn_self *self, void *state, const dn_msg *msg) {
 
 /* ---- The end ---- */
 
+static bool is_gone(dn_self *self, const char *name) {
+    return dn_ref_is_nobody(dn_whereis(self, dn_name(self, name)));
+}
+
 /* What runs may finish; nothing more is begun. */
 static int executor_stopping(dn_self *self, void *state) {
     executor *e = state;
 
+    /* Not the end of all, but a restart of one of those it works with: it starts again with them, the sooner the
+     * better, and what it has in hand could not be settled any more. */
+    if (is_gone(self, DN_KV) || is_gone(self, DN_QUEUE) || is_gone(self, DN_TASKS)) return DN_STOP;
     if (e->stopping) return may_end(e);
     e->stopping = true;
     if (e->status.in_flight > 0)

@@ -14,6 +14,7 @@ enum {
     AT_ONCE = 16,
     HOOKS_LOOK = DN_SERVICE_OWN,
     HOOKS_TIME_IS_UP,
+    HOOKS_TELL_AGAIN,
     HOOKS_RESULT, /* and AT_ONCE - 1 kinds more: one for each place */
     CALL_TIMEOUT_MS = 30000,
     AGAIN_LEAST_MS = 1000,
@@ -22,12 +23,14 @@ enum {
 };
 
 typedef struct place {
-    dn_run  *run; /* NULL: free */
-    uint64_t n;
-    uint32_t use;
-    uint16_t attempts; /* with this one */
-    bool     settling; /* kv is being told */
-    bool     cut;
+    dn_run    *run; /* NULL: free */
+    uint64_t   n;
+    uint32_t   use;
+    uint16_t   attempts; /* with this one */
+    bool       settling; /* kv is being told, or will be again */
+    bool       done;
+    dn_call_id call; /* to kv */
+    bool       cut;
 } place;
 
 typedef struct hooks {
@@ -43,6 +46,7 @@ static int hooks_on_look(dn_self *self, void *state, const dn_msg *msg);
 static int hooks_on_answer(dn_self *self, void *state, const dn_msg *msg);
 static int hooks_on_call_failed(dn_self *self, void *state, const dn_msg *msg);
 static int hooks_on_time_is_up(dn_self *self, void *state, const dn_msg *msg);
+static int hooks_on_tell_again(dn_self *self, void *state, const dn_msg *msg);
 static int hooks_on_any(dn_self *self, void *state, const dn_msg *msg);
 
 static const dn_handler hooks_handlers[] = {
@@ -51,6 +55,7 @@ static const dn_handler hooks_handlers[] = {
     {DN_KV_ANSWER, hooks_on_answer}, /* kv    -> those that are due, or: it is written */
     {DN_MSG_CALL_FAILED, hooks_on_call_failed},
     {HOOKS_TIME_IS_UP, hooks_on_time_is_up},
+    {HOOKS_TELL_AGAIN, hooks_on_tell_again},
     {DN_KIND_ANY, hooks_on_any}, /* runner -> a delivery has ended */
 };
 
@@ -115,16 +120,27 @@ static int64_t again_ms(uint16_t attempts) {
     return ms < AGAIN_MOST_MS ? ms : AGAIN_MOST_MS;
 }
 
-static void tell_kv(dn_self *self, place *p, bool done) {
+/* Until kv has written it the place is not free, and the outbox's entry not to be delivered again. */
+static void tell_kv(dn_self *self, hooks *h, place *p) {
     const dn_hook_outcome o = {
         .n = p->n,
-        .done = done,
+        .done = p->done,
         .attempts = p->attempts,
         .next_ms = dn_now_ms(self) + again_ms(p->attempts),
     };
 
-    p->settling = dn_call(self, dn_name(self, DN_KV), DN_KV_HOOK_DONE, &o, sizeof o,
-                          CALL_TIMEOUT_MS, NULL) == DN_OK;
+    p->settling = true;
+    p->call = 0;
+    if (dn_call(self, dn_name(self, DN_KV), DN_KV_HOOK_DONE, &o, sizeof o, CALL_TIMEOUT_MS,
+                &p->call) < 0)
+        dn_timer_after(self, LOOK_AGAIN_MS, HOOKS_TELL_AGAIN, (uint64_t)(p - h->places));
+}
+
+static int hooks_on_tell_again(dn_self *self, void *state, const dn_msg *msg) {
+    hooks *h = state;
+
+    tell_kv(self, h, &h->places[*DN_BODY(uint64_t, msg)]);
+    return DN_OK;
 }
 
 static void deliver(dn_self *self, hooks *h, place *p, const dn_hook *hook) {
@@ -144,7 +160,7 @@ static void deliver(dn_self *self, hooks *h, place *p, const dn_hook *hook) {
 
     *p = (place){.n = hook->n, .use = p->use + 1, .attempts = (uint16_t)(hook->attempts + 1)};
     if (dn_run_begin(h->runner, self, &request, HOOKS_RESULT + at, &p->run) < 0) {
-        tell_kv(self, p, false);
+        tell_kv(self, h, p);
         return;
     }
     dn_own(self, p->run, dn_run_free);
@@ -175,27 +191,32 @@ static int hooks_on_any(dn_self *self, void *state, const dn_msg *msg) {
                (long long)again_ms(p->attempts));
     (void)dn_disown(self, p->run);
     dn_run_free(DN_TAKE(p->run));
-    tell_kv(self, p, ok);
+    p->done = ok;
+    tell_kv(self, h, p);
     return hooks_on_look(self, h, msg);
 }
 
 /* ---- kv's answers ---- */
 
-static void answered_done(hooks *h) {
-    /* In order: kv answers these calls in the order they were made, and which of them it was does not matter: each
-     * frees one place. */
+static place *place_of_call(hooks *h, dn_call_id call) {
     for (int i = 0; i < AT_ONCE; i++)
-        if (h->places[i].settling) {
-            h->places[i].settling = false;
-            return;
-        }
+        if (h->places[i].settling && h->places[i].call == call) return &h->places[i];
+    return NULL;
+}
+
+/* A full disk: it is told again later. */
+static int answered(dn_self *self, hooks *h, place *p, int status) {
+    if (status == DN_OK) p->settling = false;
+    else dn_timer_after(self, LOOK_AGAIN_MS, HOOKS_TELL_AGAIN, (uint64_t)(p - h->places));
+    return DN_OK;
 }
 
 static int hooks_on_answer(dn_self *self, void *state, const dn_msg *msg) {
     hooks *h = state;
 
-    if (dn_msg_size(msg) == sizeof(dn_kv_words)) {
-        answered_done(h);
+    place *const told = place_of_call(h, dn_msg_call(msg));
+    if (told) {
+        (void)answered(self, h, told, DN_BODY(dn_kv_words, msg)->status);
         return hooks_on_look(self, h, msg);
     }
     const dn_kv_hooks_answer *a = dn_msg_body_borrow(msg);
@@ -208,7 +229,13 @@ static int hooks_on_answer(dn_self *self, void *state, const dn_msg *msg) {
     return h->again ? hooks_on_look(self, h, msg) : DN_OK;
 }
 
+/* kv is gone, or slow: what it was told may be written or not, and is told again. */
 static int hooks_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
-    (void)self, (void)state;
-    return DN_BODY(dn_call_failed, msg)->status; /* kv is gone or stuck: from the beginning */
+    hooks       *h = state;
+    place *const told = place_of_call(h, dn_msg_call(msg));
+
+    if (told) return answered(self, h, told, DN_BODY(dn_call_failed, msg)->status);
+    h->asking = false;
+    look_at(self, h, dn_now_ms(self) + LOOK_AGAIN_MS);
+    return DN_OK;
 }

@@ -15,6 +15,7 @@ static int kv_init(dn_self *self, void *state, const void *config);
 static int kv_on_write(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_cutoffs(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_missed(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_set(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_go_on(dn_self *self, void *state, const dn_msg *msg);
@@ -29,7 +30,7 @@ static const dn_handler kv_handlers[] = {
     {DN_FINALIZE_SUCCESS, kv_on_write},      /* executor -> a job was ok */
     {DN_NOTE_ATTEMPTS, kv_on_note_attempts}, /* executor -> what the ledger will say of attempts */
     {DN_FINALIZE_CUTOFF, kv_on_cutoffs},     /* tick     -> cutoffs have come */
-    {DN_RECORD_MISSED, kv_on_write},         /* tick     -> days ended that nobody saw */
+    {DN_RECORD_MISSED, kv_on_missed},        /* tick     -> days ended that nobody saw */
     {DN_DATE_BEGINS, kv_on_forget},          /* tick     -> old rows may go */
     {DN_KV_LOAD, kv_on_load},                /* tick     -> all users, page by page */
     {DN_KV_SET, kv_on_set},                  /* somebody -> register, or change */
@@ -77,6 +78,7 @@ static int kv_init(dn_self *self, void *state, const void *config) {
     dn_own(self, &k->line, kv_line_done);
     dn_own(self, &k->attempts, numbers_release);
     dn_own(self, &k->pending, numbers_release);
+    dn_own(self, &k->pending_missed, numbers_release);
     k->writes = dn_alloc(self, most * sizeof *k->writes);
     k->results = dn_alloc(self, most * sizeof *k->results);
     k->sources = dn_alloc(self, most * sizeof *k->sources);
@@ -126,31 +128,53 @@ static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* The planner asks at every tick until it is told: what stands in the line already does not join it again. */
-static int kv_on_cutoffs(dn_self *self, void *state, const dn_msg *msg) {
-    kv     *k = state;
-    dn_msg *m = dn_msg_keep(self, msg);
-    bool    any = false;
+/* The planner asks at every tick until it is told: what stands in the line already does not join it again. False: it
+ * does. */
+static bool is_new(dn_numbers *pending, uint64_t n, dn_day day) {
+    const uint64_t *waits = dn_numbers_find(pending, n);
 
+    if (waits && *waits == (uint32_t)day) return false;
+    if (dn_numbers_put(pending, n, (uint32_t)day) < 0)
+        dn_fail_code(DN_ENOMEM, "no memory for what waits to be written");
+    return true;
+}
+
+static void join_new(dn_self *self, kv *k, dn_msg *m, bool any) {
+    if (any) {
+        kv_line_add(&k->line, m);
+        k->fresh = true;
+    } else {
+        dn_msg_free(self, m);
+    }
+}
+
+static int kv_on_cutoffs(dn_self *self, void *state, const dn_msg *msg) {
+    kv          *k = state;
+    dn_msg      *m = dn_msg_keep(self, msg);
     dn_cutoff   *c = dn_msg_body(m);
     const size_t len = dn_msg_size(m) / sizeof *c;
+    bool         any = false;
+
     for (size_t i = 0; i < len; i++) {
-        const uint64_t  day = (uint64_t)(uint32_t)c[i].day;
-        const uint64_t *waits = dn_numbers_find(&k->pending, c[i].n);
-        if (waits && *waits == day) {
-            c[i].n = 0;
-            continue;
-        }
-        any = true;
-        if (dn_numbers_put(&k->pending, c[i].n, day) < 0)
-            dn_fail_code(DN_ENOMEM, "no memory for the cutoffs that wait");
+        if (is_new(&k->pending, c[i].n, c[i].day)) any = true;
+        else c[i].n = 0;
     }
-    if (!any) {
-        dn_msg_free(self, m);
-        return DN_OK;
+    join_new(self, k, m, any);
+    return DN_OK;
+}
+
+static int kv_on_missed(dn_self *self, void *state, const dn_msg *msg) {
+    kv             *k = state;
+    dn_msg         *m = dn_msg_keep(self, msg);
+    dn_missed_days *d = dn_msg_body(m);
+    const size_t    len = dn_msg_size(m) / sizeof *d;
+    bool            any = false;
+
+    for (size_t i = 0; i < len; i++) {
+        if (is_new(&k->pending_missed, d[i].n, d[i].days.last)) any = true;
+        else d[i].n = 0;
     }
-    kv_line_add(&k->line, m);
-    k->fresh = true;
+    join_new(self, k, m, any);
     return DN_OK;
 }
 

@@ -44,8 +44,9 @@ typedef struct kv {
     const dn_service_config *config;
     dn_store                *store;
     kv_line                  line;
-    dn_numbers               attempts; /* n -> kv_attempts, until the day is finalized */
-    dn_numbers               pending;  /* n -> day + 1 << 32 of a cutoff in the line */
+    dn_numbers               attempts;       /* n -> kv_attempts, until the day is finalized */
+    dn_numbers               pending;        /* n -> day of a cutoff in the line */
+    dn_numbers               pending_missed; /* n -> last day of a `missed` in the line */
     dn_pipe                  to_tick, to_queue, to_executor;
 
     dn_write        *writes; /* of the present transaction */
@@ -78,7 +79,8 @@ static inline uint64_t kv_attempts_of(dn_day day, uint16_t attempts, uint8_t cls
 void     kv_line_done(void *line);
 void     kv_line_add(kv_line *line, dn_msg *msg);
 uint32_t kv_entry_size(const dn_msg *msg, const void *entry); /* with the way to the next one */
-/* A cutoff that stood in the line already: nothing is to be written. */
+uint64_t kv_entries_in(const dn_msg *msg);                    /* those that are not void */
+/* What stood in the line already: nothing is to be written. */
 bool kv_entry_is_void(const dn_msg *msg, const void *entry);
 
 /* ---- kv_commit.c ---- */

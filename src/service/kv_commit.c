@@ -177,6 +177,7 @@ static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_re
 static void missed(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r) {
     char first[DN_DAY_TEXT];
 
+    (void)dn_numbers_remove(&k->pending_missed, w->n);
     if (r->has_user) tell_change(self, k, &r->user, false, false);
     if (r->rows == 0 || !dn_log_wanted(DN_LOG_WARN)) return;
     dn_day_write(w->day, first);
@@ -258,7 +259,8 @@ static void answer(dn_self *self, const kv *k, const dn_msg *msg, size_t at, siz
     }
 }
 
-/* Takes out of the line what has been written, or, if it has not, the calls: there somebody waits, and can be told. */
+/* Takes out of the line what has been written, or, if nothing could be, the calls, wherever they stand: there somebody
+ * waits, and can be told. */
 static void settle(dn_self *self, kv *k, int status) {
     size_t at = 0, kept = 0;
 
@@ -266,13 +268,14 @@ static void settle(dn_self *self, kv *k, int status) {
         kv_waiting   w = k->line.rows[i];
         const bool   tried = i < k->line.gathered;
         const bool   call = dn_msg_is_request(w.msg);
-        const size_t writes = tried ? w.writes : 0;
+        const bool   told = call && (tried || status < 0);
+        const size_t writes = tried ? w.writes : told ? kv_entries_in(w.msg) : 0;
 
-        if (tried && call) answer(self, k, w.msg, at, writes, status);
+        if (told) answer(self, k, w.msg, tried ? at : 0, writes, status);
         if (tried && status == DN_OK) w.done = w.taken;
-        if (tried && (call || status == DN_OK)) k->line.entries -= writes;
-        at += writes;
-        if (tried && call) continue;
+        if (told || (tried && status == DN_OK)) k->line.entries -= writes;
+        if (tried) at += writes;
+        if (told) continue;
         if (w.done == dn_msg_size(w.msg)) dn_msg_free(self, w.msg);
         else k->line.rows[kept++] = w;
     }

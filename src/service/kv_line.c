@@ -23,10 +23,14 @@ uint32_t kv_entry_size(const dn_msg *msg, const void *entry) {
 }
 
 bool kv_entry_is_void(const dn_msg *msg, const void *entry) {
-    return dn_msg_kind(msg) == DN_FINALIZE_CUTOFF && ((const dn_cutoff *)entry)->n == 0;
+    switch (dn_msg_kind(msg)) {
+    case DN_FINALIZE_CUTOFF: return ((const dn_cutoff *)entry)->n == 0;
+    case DN_RECORD_MISSED: return ((const dn_missed_days *)entry)->n == 0;
+    default: return false;
+    }
 }
 
-static uint64_t entries_in(const dn_msg *msg) {
+uint64_t kv_entries_in(const dn_msg *msg) {
     const char *body = dn_msg_body_borrow(msg);
     uint64_t    len = 0;
 
@@ -44,5 +48,5 @@ void kv_line_add(kv_line *l, dn_msg *msg) {
         l->cap = cap;
     }
     l->rows[l->len++] = (kv_waiting){.msg = msg};
-    l->entries += entries_in(msg);
+    l->entries += kv_entries_in(msg);
 }

@@ -12,7 +12,13 @@
 
 #include <string.h>
 
-enum { QUEUE_SWEEP = DN_SERVICE_OWN, SWEEP_MS = 60000, SWEEP_RECORDS = 4096 };
+enum {
+    QUEUE_SWEEP = DN_SERVICE_OWN,
+    QUEUE_GO_ON,
+    EXPIRE_AT_ONCE = 1000,
+    SWEEP_MS = 60000,
+    SWEEP_RECORDS = 4096
+};
 
 typedef struct queue {
     const dn_service_config *config;
@@ -20,6 +26,7 @@ typedef struct queue {
     dn_pipe                  to_executor;
     uint32_t                 room; /* what the executor has asked for and not got */
     uint64_t                 tickets;
+    bool                     going_on;
     dn_queue_status          status;
 } queue;
 
@@ -28,6 +35,7 @@ static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_take(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_settled(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_go_on(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_sweep(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg);
@@ -39,7 +47,8 @@ static const dn_handler queue_handlers[] = {
     {DN_TAKE, queue_on_take},             /* executor -> room for more */
     {DN_SETTLED, queue_on_settled},       /* executor -> it neither waits nor runs any more */
     {DN_USERS_CHANGED, queue_on_changed}, /* kv       -> another due, a day closed, a user gone */
-    {QUEUE_SWEEP, queue_on_sweep},        /* what need not be remembered is forgotten */
+    {QUEUE_GO_ON, queue_on_go_on},
+    {QUEUE_SWEEP, queue_on_sweep}, /* what need not be remembered is forgotten */
     {DN_ASK_STATUS, queue_on_ask_status},
     {DN_ASK_USER, queue_on_ask_user},
     {DN_MSG_ROOM, queue_on_room},
@@ -60,6 +69,7 @@ static int queue_init(dn_self *self, void *state, const void *config) {
     q->config = config;
     q->book.key = (dn_hash_key){dn_random(self), dn_random(self)};
     dn_own(self, &q->book, book_done);
+    q->tickets = dn_random(self) >> 1; /* none that kv may still have of a queue before this one */
     dn_pipe_init(self, &q->to_executor, DN_EXECUTOR, DN_WORK);
     dn_timer_after(self, SWEEP_MS, QUEUE_SWEEP, 0);
     return DN_OK;
@@ -152,17 +162,33 @@ static void hand_out(dn_self *self, queue *q, book_record *r) {
     q->room--;
 }
 
-/* At the end of a batch, so that what came together is handed out in its order and not as it came. */
+/* At the end of a batch, so that what came together is handed out in its order and not as it came. A herd whose
+ * cutoff has come is let go a part at a time. */
 static int queue_flush(dn_self *self, void *state) {
     queue        *q = state;
     const int64_t now_ms = dn_now_ms(self);
+    int           left = EXPIRE_AT_ONCE;
 
-    for (book_record *r; q->room > 0 && (r = book_first(&q->book));) {
-        if (dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms))
+    for (book_record *r; q->room > 0 && left > 0 && (r = book_first(&q->book));) {
+        if (dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms)) {
             hand_out(self, q, r);
-        else expired(q, r);
+        } else {
+            expired(q, r);
+            left--;
+        }
     }
     dn_pipe_flush(self, &q->to_executor);
+    /* A mailbox that is full brings the next flush by itself. */
+    if (left == 0 && !q->going_on)
+        q->going_on = dn_send(self, dn_self_ref(self), QUEUE_GO_ON, NULL, 0) == DN_OK;
+    return DN_OK;
+}
+
+static int queue_on_go_on(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    (void)self, (void)msg;
+    q->going_on = false; /* the flush that follows goes on */
     return DN_OK;
 }
 

@@ -32,11 +32,12 @@ typedef struct deferred {
 typedef struct tick {
     const dn_service_config *config;
     dn_roster               *roster;
-    dn_pipe                  to_queue, to_kv, to_kv_missed;
+    dn_pipe                  to_queue, to_queue_changes, to_kv, to_kv_missed;
     dn_timer_id              timer;
-    dn_day                   date;
+    uint64_t timer_no; /* in its message: one that was cancelled may have fired already */
+    dn_day   date;
 
-    bool           scanning, paused;
+    bool           scanning, paused, again; /* again: the next tick came meanwhile */
     dn_roster_scan scan;
     int64_t        begun_ns;
     dn_roster_plan plans[SLICE_PLANS];
@@ -103,6 +104,7 @@ static int tick_init(dn_self *self, void *state, const void *config) {
     dn_own(self, t->roster, dn_roster_free);
     dn_own(self, &t->deferred, deferred_release);
     dn_pipe_init(self, &t->to_queue, DN_QUEUE, DN_PLAN_ATTEMPTS);
+    dn_pipe_init(self, &t->to_queue_changes, DN_QUEUE, DN_USERS_CHANGED);
     dn_pipe_init(self, &t->to_kv, DN_KV, DN_FINALIZE_CUTOFF);
     dn_pipe_init(self, &t->to_kv_missed, DN_KV, DN_RECORD_MISSED);
     dn_watch_clock(self);
@@ -162,17 +164,18 @@ static void arm(dn_self *self, tick *t) {
     const int64_t every_ms = t->config->tick_ms;
 
     if (t->timer) (void)dn_timer_cancel(self, t->timer);
+    t->timer_no++;
     if (t->config->ticks_stand_still) {
         const int64_t now_ms = dn_mono_ns(self) / 1000000;
         t->status.next_ms = dn_now_ms(self) + every_ms - now_ms % every_ms;
-        t->timer =
-            dn_timer_at_mono(self, (now_ms / every_ms + 1) * every_ms * 1000000, TICK_NOW, 0);
+        t->timer = dn_timer_at_mono(self, (now_ms / every_ms + 1) * every_ms * 1000000, TICK_NOW,
+                                    t->timer_no);
     } else {
         const int64_t now_ms = dn_now_ms(self);
         int64_t       past_ms = now_ms % every_ms;
         if (past_ms < 0) past_ms += every_ms;
         t->status.next_ms = now_ms - past_ms + every_ms;
-        t->timer = dn_timer_at_wall(self, t->status.next_ms, TICK_NOW, 0);
+        t->timer = dn_timer_at_wall(self, t->status.next_ms, TICK_NOW, t->timer_no);
     }
 }
 
@@ -203,24 +206,35 @@ static int go_on(dn_self *self) {
     return rc == DN_EFULL ? DN_OK : rc;
 }
 
-static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
-    tick         *t = state;
+static int begin(dn_self *self, tick *t) {
     const int64_t now_ms = dn_now_ms(self);
+    const dn_day  today = dn_day_of_ms(now_ms);
 
-    if (dn_msg_kind(msg) == TICK_NOW) t->timer = 0;
-    arm(self, t);
-    if (t->scanning) {
-        dn_log(DN_LOG_WARN, "tick.late",
-               "the last tick is still being planned: this one is left out");
-        return DN_OK;
-    }
     t->scanning = true;
+    t->again = false;
     t->begun_ns = dn_mono_ns(self);
     t->eligible = t->cutoffs = t->missed = 0;
     t->status.last_ms = now_ms;
     dn_roster_scan_begin(&t->scan, t->config->window_minutes, now_ms);
-    if (dn_day_of_ms(now_ms) != t->date) (void)date_begins(self, t, dn_day_of_ms(now_ms));
-    return tick_on_go_on(self, t, msg);
+    if (today != t->date) (void)date_begins(self, t, today);
+    return go_on(self);
+}
+
+static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
+    tick *t = state;
+
+    if (dn_msg_kind(msg) == TICK_NOW) {
+        if (*DN_BODY(uint64_t, msg) != t->timer_no) return DN_OK;
+        t->timer = 0;
+    }
+    arm(self, t);
+    if (t->scanning) {
+        dn_log(DN_LOG_WARN, "tick.late",
+               "the last tick is still being planned: this one begins behind it");
+        t->again = true;
+        return DN_OK;
+    }
+    return begin(self, t);
 }
 
 static void plan_one(dn_self *self, tick *t, const dn_roster_plan *p) {
@@ -275,6 +289,16 @@ static int tick_on_go_on(dn_self *self, void *state, const dn_msg *msg) {
     return rc == DN_EFULL ? DN_OK : rc;
 }
 
+/* The plan was made before these, and kv's own word of them may have come to the queue before the plan did: so they
+ * are told once more, behind it. Only of a change by hand (its id is there) or a removal does it matter. */
+static void tell_queue(dn_self *self, tick *t, const dn_msg *msg) {
+    for (DN_PACK_EACH_ID(dn_change, c, msg)) {
+        if (c->id_len == 0 && !c->removed) continue;
+        const size_t size = sizeof *c + c->id_len;
+        memcpy(dn_pipe_add(self, &t->to_queue_changes, size), c, size);
+    }
+}
+
 static int tick_on_over(dn_self *self, void *state, const dn_msg *msg) {
     tick *t = state;
 
@@ -288,10 +312,12 @@ static int tick_on_over(dn_self *self, void *state, const dn_msg *msg) {
     t->status.missed = t->missed;
     for (size_t i = 0; i < t->deferred.len; i++) {
         apply_all(t, t->deferred.rows[i]);
+        tell_queue(self, t, t->deferred.rows[i]);
         dn_msg_free(self, t->deferred.rows[i]);
     }
     t->deferred.len = 0;
-    return DN_OK;
+    dn_pipe_flush(self, &t->to_queue_changes);
+    return t->again ? begin(self, t) : DN_OK;
 }
 
 static int tick_on_room(dn_self *self, void *state, const dn_msg *msg) {
@@ -301,6 +327,7 @@ static int tick_on_room(dn_self *self, void *state, const dn_msg *msg) {
     dn_pipe_on_room(self, &t->to_kv_missed);
     dn_pipe_on_room(self, &t->to_kv);
     dn_pipe_on_room(self, &t->to_queue);
+    dn_pipe_on_room(self, &t->to_queue_changes);
     if (!t->scanning || !t->paused || !pipes_are_free(t)) return DN_OK;
     t->paused = false;
     return go_on(self);

@@ -406,6 +406,40 @@ TEST(ticks_fall_on_the_minute_whatever_the_clock_does) {
     world_ends();
 }
 
+TEST(a_clock_set_forward_leaves_one_tick_a_minute) {
+    world_at(AT(6, 0));
+    world_boots();
+    for (int i = 0; i < 5; i++) {
+        world_runs_for(10 * 60000);
+        dn_sim_step_wall(w.sim, 30 * 60000);
+    }
+    world_runs_for(60000);
+    const uint64_t before = tick_now().ticks;
+    world_runs_for(10 * 60000);
+    CHECK_UINT(tick_now().ticks - before, 10);
+    CHECK_INT(logged("tick.late"), 0);
+    world_ends();
+}
+
+TEST(missed_days_that_wait_for_a_full_disk_wait_once) {
+    world_at(AT(6, 0));
+    world_boots();
+    user("ada", DUE(8, 0));
+    user("bob", DUE(9, 0));
+    world_runs_to(AT(10, 0));
+    disk.fails = DN_EFULL;
+    world_crashes(2 * DN_DAY_MS - 4 * 3600000); /* until 06:00 of the day after tomorrow */
+    world_runs_for(60000);
+    const uint64_t waiting = kv_now().waiting;
+    CHECK(waiting >= 2);
+    world_runs_for(10 * 60000);
+    CHECK_UINT(kv_now().waiting, waiting);
+    disk.fails = DN_OK;
+    world_runs_for(10000);
+    CHECK_STR(ledger("ada"), "missed 2026-03-03 0, success 2026-03-02 1");
+    world_ends();
+}
+
 /* ---- Users come and go ---- */
 
 TEST(a_removed_user_is_not_started_and_not_finalized) {
@@ -493,6 +527,26 @@ TEST(each_cutoff_is_told_to_the_hook_until_it_takes_it) {
     world_crashes(1000);
     world_runs_to(AT(20, 0));
     CHECK_INT(starts_of("ada"), taken);
+    world_ends();
+}
+
+TEST(a_hook_that_was_delivered_while_the_disk_is_full_is_not_delivered_again) {
+    world_at(AT(7, 58));
+    w.config.has_hook = true;
+    job_is_ok("ada", 0, 2000); /* the hook; the user comes too late for an attempt */
+    world_boots();
+    world_runs_to(AT(7, 59) + 1000);
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(8, 0) + 1000);
+    CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 0");
+    disk.fails = DN_EFULL;
+    world_runs_to(AT(8, 30));
+    CHECK_INT(starts_of("ada"), 1);
+    disk.fails = DN_OK;
+    world_runs_to(AT(9, 30));
+    world_crashes(1000);
+    world_runs_to(AT(12, 0));
+    CHECK_INT(starts_of("ada"), 1);
     world_ends();
 }
 
