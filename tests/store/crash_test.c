@@ -68,7 +68,7 @@ TEST(a_power_cut_at_any_step_keeps_what_was_acknowledged_and_nothing_by_halves) 
     kit_path("");
     script_init(&history, &random_state);
     for (long at = 1; was_cut; at++) {
-        for (int again = 0; again < 8 / TEST_SLOW_FACTOR; again++) {
+        for (int again = 0; again < 1 + 7 / TEST_SLOW_FACTOR; again++) {
             power_begin(at, test_random(&random_state));
             const int acknowledged = tell_until_cut();
             was_cut = power.is_cut;
