@@ -16,7 +16,7 @@ typedef enum dn_log_level {
 
 /* Where lines go. Set before any thread starts; the default is the standard error. */
 typedef void dn_log_sink(void *context, dn_log_level level, const char *event, const char *text);
-void         dn_log_to(dn_log_sink *sink, void *context);
+void         dn_log_to(dn_log_sink *to, void *context);
 
 /* Lines below it are dropped. Any thread, at any time: SIGHUP changes it. The default is DN_LOG_INFO. */
 void dn_log_threshold(dn_log_level least);

@@ -35,11 +35,13 @@ static int64_t wall_ms(void) {
 }
 
 static double rss_bytes(void) {
-    unsigned long size = 0, resident = 0;
-    FILE         *f = fopen("/proc/self/statm", "r");
+    char  line[128], *end = line;
+    FILE *f = fopen("/proc/self/statm", "r");
 
-    if (!f || fscanf(f, "%lu %lu", &size, &resident) != 2) exit(1);
+    if (!f || !fgets(line, sizeof line, f)) exit(1);
     fclose(f);
+    (void)strtoul(line, &end, 10); /* the whole; then what is there */
+    const unsigned long resident = strtoul(end, NULL, 10);
     return (double)resident * (double)sysconf(_SC_PAGESIZE);
 }
 

@@ -551,12 +551,12 @@ TEST(a_day_recorded_as_missed_is_asked_for_again_by_a_clock_set_back_into_it) {
 /* malloc's, and what is mapped beside it: all that is not the arena itself. */
 static size_t memory_bytes(void) {
     const struct mallinfo2 info = mallinfo2();
-    unsigned long          pages = 0;
+    char                   line[128];
     FILE                  *f = fopen("/proc/self/statm", "r");
 
-    CHECK(f && fscanf(f, "%lu", &pages) == 1);
+    CHECK(f && fgets(line, sizeof line, f));
     fclose(f);
-    return pages * (size_t)sysconf(_SC_PAGESIZE) - info.arena + info.uordblks;
+    return strtoul(line, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) - info.arena + info.uordblks;
 }
 
 TEST(a_million_users_take_no_more_than_64_bytes_each_and_their_ids) {

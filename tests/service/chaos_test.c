@@ -29,7 +29,7 @@ static int watched_write(dn_store *store, const dn_write *writes, size_t len,
         if (wr->op != DN_WRITE_FINALIZE) continue;
         if (results[i].wrote == DN_WROTE_LATE && wr->status == DN_DAILY_SUCCESS) chaos.lates++;
         if (results[i].wrote != DN_WROTE) continue;
-        const int u = atoi(results[i].user.id + 1);
+        const int u = (int)strtol(results[i].user.id + 1, NULL, 10);
         const int d = wr->day - TODAY + 1;
         CHECK(u >= 0 && u < USERS && d >= 0 && d < 8);
         CHECK_MSG(chaos.days[u][d].finalizations++ == 0, "u%d is finalized twice for day %d", u, d);

@@ -169,7 +169,7 @@ static void fail_at_every_call(fault_kind kind, long fast) {
         fault_nth(kind, n);
         tell_history();
         rounds++;
-        n += n < fast ? 1 : 1 + (long)(test_random(&random_state) % (uint64_t)(n / 16));
+        n += n < fast ? 1 : 1 + (long)(test_random(&random_state) % (uint64_t)(n / 16 + 1));
     } while (fault.fired);
     CHECK_MSG(rounds > 20, "only %ld calls came", rounds);
     script_done(&history);
