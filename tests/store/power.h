@@ -195,6 +195,10 @@ static inline int power_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f
         power_empty(f, &f->now);
         if (power_fails()) return SQLITE_CANTOPEN;
         f->there = true;
+        /* One of that name was deleted, and the power may bring it back: then as it was, for the new file
+         * never had a sector of the old one. */
+        if (f->synced_there && test_random(&power.random) % 2) f->held = true;
+        else if (f->synced_there) power_empty(f, &f->synced);
     }
     h->file = f;
     h->base.pMethods = &power_methods;
