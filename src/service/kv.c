@@ -14,8 +14,7 @@
 static int kv_init(dn_self *self, void *state, const void *config);
 static int kv_on_write(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg);
-static int kv_on_cutoffs(dn_self *self, void *state, const dn_msg *msg);
-static int kv_on_missed(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_asked_by_tick(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_set(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_go_on(dn_self *self, void *state, const dn_msg *msg);
@@ -29,15 +28,15 @@ static int kv_stopping(dn_self *self, void *state);
 static const dn_handler kv_handlers[] = {
     {DN_FINALIZE_SUCCESS, kv_on_write},      /* executor -> a job was ok */
     {DN_NOTE_ATTEMPTS, kv_on_note_attempts}, /* executor -> what the ledger will say of attempts */
-    {DN_FINALIZE_CUTOFF, kv_on_cutoffs},     /* tick     -> cutoffs have come */
-    {DN_RECORD_MISSED, kv_on_missed},        /* tick     -> days ended that nobody saw */
-    {DN_DATE_BEGINS, kv_on_forget},          /* tick     -> old rows may go */
-    {DN_KV_LOAD, kv_on_load},                /* tick     -> all users, page by page */
-    {DN_KV_SET, kv_on_set},                  /* somebody -> register, or change */
-    {DN_KV_REMOVE, kv_on_remove},            /* somebody -> remove */
-    {DN_KV_HOOK_DONE, kv_on_write},          /* hooks    -> delivered, or to be tried again */
-    {DN_KV_HOOKS, kv_on_hooks},              /* hooks    -> what is in the outbox */
-    {DN_KV_USER, kv_on_user},                /* questions: kv_read.c */
+    {DN_FINALIZE_CUTOFF, kv_on_asked_by_tick}, /* tick     -> cutoffs have come */
+    {DN_RECORD_MISSED, kv_on_asked_by_tick},   /* tick     -> days ended that nobody saw */
+    {DN_DATE_BEGINS, kv_on_forget},            /* tick     -> old rows may go */
+    {DN_KV_LOAD, kv_on_load},                  /* tick     -> all users, page by page */
+    {DN_KV_SET, kv_on_set},                    /* somebody -> register, or change */
+    {DN_KV_REMOVE, kv_on_remove},              /* somebody -> remove */
+    {DN_KV_HOOK_DONE, kv_on_write},            /* hooks    -> delivered, or to be tried again */
+    {DN_KV_HOOKS, kv_on_hooks},                /* hooks    -> what is in the outbox */
+    {DN_KV_USER, kv_on_user},                  /* questions: kv_read.c */
     {DN_KV_LIST, kv_on_list},
     {DN_KV_DAYS_OF, kv_on_days_of},
     {DN_KV_DAY, kv_on_day},
@@ -139,42 +138,36 @@ static bool is_new(dn_numbers *pending, uint64_t n, dn_day day) {
     return true;
 }
 
-static void join_new(dn_self *self, kv *k, dn_msg *m, bool any) {
-    if (any) {
-        kv_line_add(&k->line, m);
-        k->fresh = true;
-    } else {
+/* A cutoff or missed days: whose, and which day stands for it. */
+static uint64_t *asked_for(dn_msg *m, size_t at, dn_day *out_day) {
+    void *entry = (char *)dn_msg_body(m) + at;
+
+    if (dn_msg_kind(m) == DN_FINALIZE_CUTOFF) {
+        *out_day = ((dn_cutoff *)entry)->day;
+        return &((dn_cutoff *)entry)->n;
+    }
+    *out_day = ((dn_missed_days *)entry)->days.last;
+    return &((dn_missed_days *)entry)->n;
+}
+
+static int kv_on_asked_by_tick(dn_self *self, void *state, const dn_msg *msg) {
+    kv         *k = state;
+    dn_msg     *m = dn_msg_keep(self, msg);
+    dn_numbers *pending = dn_msg_kind(m) == DN_FINALIZE_CUTOFF ? &k->pending : &k->pending_missed;
+    bool        any = false;
+    dn_day      day;
+
+    for (size_t at = 0; at < dn_msg_size(m); at += kv_entry_size(m, dn_msg_body(m))) {
+        uint64_t *n = asked_for(m, at, &day);
+        if (is_new(pending, *n, day)) any = true;
+        else *n = 0;
+    }
+    if (!any) {
         dn_msg_free(self, m);
+        return DN_OK;
     }
-}
-
-static int kv_on_cutoffs(dn_self *self, void *state, const dn_msg *msg) {
-    kv          *k = state;
-    dn_msg      *m = dn_msg_keep(self, msg);
-    dn_cutoff   *c = dn_msg_body(m);
-    const size_t len = dn_msg_size(m) / sizeof *c;
-    bool         any = false;
-
-    for (size_t i = 0; i < len; i++) {
-        if (is_new(&k->pending, c[i].n, c[i].day)) any = true;
-        else c[i].n = 0;
-    }
-    join_new(self, k, m, any);
-    return DN_OK;
-}
-
-static int kv_on_missed(dn_self *self, void *state, const dn_msg *msg) {
-    kv             *k = state;
-    dn_msg         *m = dn_msg_keep(self, msg);
-    dn_missed_days *d = dn_msg_body(m);
-    const size_t    len = dn_msg_size(m) / sizeof *d;
-    bool            any = false;
-
-    for (size_t i = 0; i < len; i++) {
-        if (is_new(&k->pending_missed, d[i].n, d[i].days.last)) any = true;
-        else d[i].n = 0;
-    }
-    join_new(self, k, m, any);
+    kv_line_add(&k->line, m);
+    k->fresh = true;
     return DN_OK;
 }
 

@@ -50,6 +50,8 @@ struct stage {
     size_t           len;         /* runs */
     bool             leaves_with; /* the root ends when all of the first tasks have begun */
     stage_run        runs[STAGE_RUNS_MAX];
+    void (*on_ended)(size_t ended); /* one more task has; may be NULL */
+    void (*on_gone)(void);          /* root and runner have; may be NULL */
 
     dn_runner *runner;
     size_t     next, ended;
@@ -168,13 +170,18 @@ static inline int root_on_down(dn_self *self, void *state, const dn_msg *msg) {
 
     (void)msg;
     s->ended++;
+    if (s->on_ended) s->on_ended(s->ended);
     return stage_goes_on(self, s);
 }
+
+static inline void root_is_gone(void *thing) { ((const stage *)thing)->on_gone(); }
 
 static inline int root_init(dn_self *self, void *state, const void *config) {
     stage *s = *(stage *const *)config;
 
     *(stage **)state = s;
+    if (s->on_gone)
+        dn_own(self, s, root_is_gone); /* before the runner: what is owned last goes first */
     const int rc = dn_runner_new(self, &s->config, &s->runner, s->why);
     if (rc < 0) return rc;
     dn_own(self, s->runner, dn_runner_free);

@@ -421,6 +421,24 @@ TEST(a_clock_set_forward_leaves_one_tick_a_minute) {
     world_ends();
 }
 
+TEST(a_tick_that_was_called_off_but_had_fired_already_is_none) {
+    const uint64_t an_older_one = 1;
+
+    world_at(AT(6, 0));
+    world_boots();
+    world_runs_to(AT(6, 5) + 30000);
+    const uint64_t before = tick_now().ticks;
+    dn_runtime    *rt = dn_sim_runtime(w.sim);
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_TICK), DN_SERVICE_OWN, &an_older_one,
+                      sizeof an_older_one),
+              DN_OK);
+    world_runs_for(10000);
+    CHECK_UINT(tick_now().ticks, before);
+    world_runs_to(AT(6, 6) + 1000);
+    CHECK_UINT(tick_now().ticks, before + 1);
+    world_ends();
+}
+
 TEST(missed_days_that_wait_for_a_full_disk_wait_once) {
     world_at(AT(6, 0));
     world_boots();
