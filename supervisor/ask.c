@@ -10,7 +10,8 @@ static int ask_by_name(dn_self *self, dn_ref supervisor, uint32_t kind, const ch
     size_t len;
 
     dn_require(name != NULL);
-    len = strnlen(name, DN_NAME_MAX + 1);
+    len = strlen(name);
+    if (len > DN_NAME_MAX + 1) len = DN_NAME_MAX + 1;
     memcpy(body, name, len);
     return dn_call(self, supervisor, kind, body, len + 1, timeout_ms, out_id);
 }

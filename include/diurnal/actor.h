@@ -233,8 +233,8 @@ typedef struct dn_call_failed {
 
 typedef uint64_t dn_watch_id; /* never 0 */
 
-/* Exactly one DN_MSG_DOWN when who ends, behind everything it sent to self before; at once, with
- * DN_EDEAD, if it has ended. Through a name it watches the present holder. */
+/* Exactly one DN_MSG_DOWN when who ends, behind everything it sent to self before, and what it sent to others is with
+ * them before anything that self sends them from then on; at once, with DN_EDEAD, if it has ended. Through a name it watches the present holder. */
 dn_watch_id dn_monitor(dn_self *self, dn_ref who, uint64_t tag);
 
 /* After this no DN_MSG_DOWN for id is handled, even one already waiting. */

@@ -21,7 +21,8 @@ typedef struct dn_sim_faults {
     /* For each step: the process is gone. */
     uint32_t crash_process_ppm;
     /* For each message: it takes up to delay_ms_max on the way. What the same sender sends the same
-     * receiver later still comes later. */
+     * receiver later still comes later; what it has sent when it ends is there at once, before anything from who has
+     * heard of its end. */
     uint32_t delay_ppm;
     int64_t  delay_ms_max;
     /* For each reply: it arrives twice (unless its body is one that dn_msg_new_take was given). */

@@ -234,14 +234,6 @@ static void sim_spawned(dn_loop *l, const dn_self *a) {
     event(sim, DN_SIM_SPAWN, sim->actors, 0, 0, 0, actor_shown(a));
 }
 
-static void sim_ended(dn_loop *l, const dn_self *a, int reason) {
-    dn_sim *sim = sim_of(l);
-
-    if (sim->dying) return;
-    event(sim, DN_SIM_END, sim->numbers[slab_index(&l->actors, a)].number, 0, 0, reason,
-          actor_shown(a));
-}
-
 /* Is it its turn to fail? */
 static bool is_target(dn_sim *sim, const dn_self *a) {
     for (int i = 0; i < TARGETS_MAX; i++) {
@@ -298,6 +290,31 @@ static void wire_deliver(dn_sim *sim) {
         mem_free(w);
         msg_arrive(sim_loop(sim), m);
     }
+}
+
+/* Loops take what is pushed in the order of the pushes: what the dead have sent is there before whatever anyone sends
+ * who has heard of the end. The news of it is on its way still. */
+static void wire_deliver_of_dead(dn_sim *sim, dn_ref dead) {
+    for (wire **at = &sim->wires; *at;) {
+        wire         *w = *at;
+        dn_msg *const m = w->m;
+        if (!dn_ref_equal(w->sender, dead) || m->flags & MSG_WATCH) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        mem_free(w);
+        msg_arrive(sim_loop(sim), m);
+    }
+}
+
+static void sim_ended(dn_loop *l, const dn_self *a, int reason) {
+    dn_sim         *sim = sim_of(l);
+    const numbered *n = &sim->numbers[slab_index(&l->actors, a)];
+
+    if (sim->dying) return;
+    event(sim, DN_SIM_END, n->number, 0, 0, reason, actor_shown(a));
+    wire_deliver_of_dead(sim, (dn_ref){.bits = n->bits});
 }
 
 /* The second one comes after the first, or it would be the first, before what goes before that. */

@@ -13,6 +13,7 @@
 
 static int kv_init(dn_self *self, void *state, const void *config);
 static int kv_on_write(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_success(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_asked_by_tick(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg);
@@ -26,7 +27,7 @@ static int kv_flush(dn_self *self, void *state);
 static int kv_stopping(dn_self *self, void *state);
 
 static const dn_handler kv_handlers[] = {
-    {DN_FINALIZE_SUCCESS, kv_on_write},      /* executor -> a job was ok */
+    {DN_FINALIZE_SUCCESS, kv_on_success},    /* executor -> a job was ok */
     {DN_NOTE_ATTEMPTS, kv_on_note_attempts}, /* executor -> what the ledger will say of attempts */
     {DN_FINALIZE_CUTOFF, kv_on_asked_by_tick}, /* tick     -> cutoffs have come */
     {DN_RECORD_MISSED, kv_on_asked_by_tick},   /* tick     -> days ended that nobody saw */
@@ -77,6 +78,7 @@ static int kv_init(dn_self *self, void *state, const void *config) {
     dn_own(self, &k->line, kv_line_done);
     dn_own(self, &k->attempts, numbers_release);
     dn_own(self, &k->pending, numbers_release);
+    dn_own(self, &k->pending_ok, numbers_release);
     dn_own(self, &k->pending_missed, numbers_release);
     k->writes = dn_alloc(self, most * sizeof *k->writes);
     k->results = dn_alloc(self, most * sizeof *k->results);
@@ -116,6 +118,18 @@ static void join(dn_self *self, kv *k, const dn_msg *msg) {
 
 static int kv_on_write(dn_self *self, void *state, const dn_msg *msg) {
     join(self, state, msg);
+    return DN_OK;
+}
+
+/* A planner that starts while it waits is to know of it (kv_on_load): nobody else would keep the job from running once
+ * more, if the queue is new too. */
+static int kv_on_success(dn_self *self, void *state, const dn_msg *msg) {
+    kv *k = state;
+
+    for (DN_PACK_EACH(dn_success, s, msg))
+        if (dn_numbers_put(&k->pending_ok, s->n, (uint32_t)s->day) < 0)
+            dn_fail_code(DN_ENOMEM, "no memory for what waits to be written");
+    join(self, k, msg);
     return DN_OK;
 }
 

@@ -46,6 +46,7 @@ typedef struct kv {
     kv_line                  line;
     dn_numbers               attempts;       /* n -> kv_attempts, until the day is finalized */
     dn_numbers               pending;        /* n -> day of a cutoff in the line */
+    dn_numbers               pending_ok;     /* n -> day of a success in the line */
     dn_numbers               pending_missed; /* n -> last day of a `missed` in the line */
     dn_pipe                  to_tick, to_queue, to_executor;
 

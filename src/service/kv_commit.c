@@ -160,9 +160,15 @@ static void forget_attempts(kv *k, uint64_t n, dn_day day) {
     if (known && (dn_day)(*known >> 32) <= day) (void)dn_numbers_remove(&k->attempts, n);
 }
 
+static void waits_no_more(dn_numbers *pending, uint64_t n, dn_day day) {
+    const uint64_t *waits = dn_numbers_find(pending, n);
+
+    if (waits && *waits == (uint32_t)day) (void)dn_numbers_remove(pending, n);
+}
+
 static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r,
                       const dn_success *source) {
-    if (w->status == DN_DAILY_CUTOFF) (void)dn_numbers_remove(&k->pending, w->n);
+    waits_no_more(w->status == DN_DAILY_CUTOFF ? &k->pending : &k->pending_ok, w->n, w->day);
     if (r->wrote == DN_WROTE || r->wrote == DN_WROTE_LATE) forget_attempts(k, w->n, w->day);
     /* What was refused is told of too: the planner asked because it did not know. */
     if (r->has_user) tell_change(self, k, &r->user, false, false);

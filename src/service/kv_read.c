@@ -10,6 +10,13 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- Loading ---- */
 
+/* The last day that is finalized, a success that is decided and not committed included. */
+static dn_day last_day_of(const kv *k, const dn_user *u) {
+    const uint64_t *day = dn_numbers_find(&k->pending_ok, u->n);
+
+    return day && (dn_day)*day > u->last_day ? (dn_day)*day : u->last_day;
+}
+
 int kv_on_load(dn_self *self, void *state, const dn_msg *msg) {
     kv          *k = state;
     const size_t most = sizeof(dn_change) + DN_ID_MAX + 8;
@@ -24,7 +31,7 @@ int kv_on_load(dn_self *self, void *state, const dn_msg *msg) {
         dn_change     *c = (dn_change *)(void *)(k->answer + bytes);
         *c = (dn_change){
             .n = u->n,
-            .last_day = u->last_day,
+            .last_day = last_day_of(k, u),
             .starts_on = u->starts_on,
             .recorded = u->recorded,
             .context_epoch = u->context_epoch,

@@ -349,6 +349,25 @@ TEST(while_the_disk_is_full_a_success_waits_and_is_not_superseded_by_its_cutoff)
     world_ends();
 }
 
+TEST(a_success_that_waits_for_a_full_disk_is_not_run_again_by_a_queue_that_starts_anew) {
+    world_at(AT(6, 59));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 100);
+    disk.fails = DN_EFULL;
+    world_runs_to(AT(7, 5));
+    CHECK_UINT(kv_now().waiting, 1);
+    dn_sim_crash_actor_at(w.sim, DN_QUEUE, 1);
+    world_runs_to(AT(7, 20));
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
+    CHECK_INT(starts_of("ada"), 1);
+    disk.fails = DN_OK;
+    world_runs_to(AT(8, 30));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_INT(starts_of("ada"), 1);
+    world_ends();
+}
+
 TEST(a_registration_on_a_full_disk_is_refused_and_nothing_else_is_lost) {
     world_at(AT(6, 0));
     world_boots();

@@ -439,6 +439,46 @@ TEST(a_stop_does_not_overtake_on_the_wire_what_its_receiver_drains) {
     }
 }
 
+/* The child tells the other one something and ends; the root does so when it has heard of that end. */
+static int tells_when_the_child_is_down(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    static const uint64_t second = 2;
+
+    if (kind == GO) {
+        const dn_spawn_spec spec = {.cls = &roomy_class};
+        CHECK_INT(dn_spawn(self, &spec, &w.other), DN_OK);
+        CHECK_INT(dn_send(self, w.child, GO, NULL, 0), DN_OK);
+    } else if (kind == DN_MSG_DOWN) {
+        CHECK_INT(dn_send(self, w.other, DATA, &second, sizeof second), DN_OK);
+    }
+    (void)msg;
+    return DN_OK;
+}
+
+static int tells_and_ends(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    static const uint64_t first = 1;
+
+    if (!dn_ref_equal(dn_self_ref(self), w.child)) return log_values(self, kind, msg);
+    CHECK_INT(dn_send(self, w.other, DATA, &first, sizeof first), DN_OK);
+    return DN_STOP;
+}
+
+TEST(what_the_dead_have_sent_arrives_before_what_is_sent_by_who_heard_of_their_end) {
+    const dn_sim_faults faults = {.delay_ppm = 500000, .delay_ms_max = 20};
+    uint64_t            random = test_seed();
+
+    for (int run = 0; run < 50; run++) {
+        w = (world){.on = tells_when_the_child_is_down, .child_on = tells_and_ends};
+        first_class = &child_class;
+        sim_with(test_random(&random), &faults);
+        boot();
+        post(w.root, GO, 0);
+        CHECK_INT(dn_sim_run(w.sim, 1000), DN_SIM_IDLE);
+        CHECK_UINT(w.log_len, 2);
+        CHECK_UINT(w.log[0], 1);
+        dn_sim_free(w.sim);
+    }
+}
+
 /* The child sends data to the root, and in between requests of the root's back to the root. */
 static int sends_on_in_between(dn_self *self, uint32_t kind, const dn_msg *msg) {
     uint64_t value = 0;

@@ -59,6 +59,8 @@ static void check_after_cut(int acknowledged) {
     free(text.text);
 }
 
+enum { CUTS_AT_A_STEP = 1 + 7 / TEST_SLOW_FACTOR, STEPS_LEAST = 300 };
+
 TEST(a_power_cut_at_any_step_keeps_what_was_acknowledged_and_nothing_by_halves) {
     uint64_t random_state = test_seed();
     long     cuts = 0;
@@ -68,7 +70,7 @@ TEST(a_power_cut_at_any_step_keeps_what_was_acknowledged_and_nothing_by_halves) 
     kit_path("");
     script_init(&history, &random_state);
     for (long at = 1; was_cut; at++) {
-        for (int again = 0; again < 1 + 7 / TEST_SLOW_FACTOR; again++) {
+        for (int again = 0; again < CUTS_AT_A_STEP; again++) {
             power_begin(at, test_random(&random_state));
             const int acknowledged = tell_until_cut();
             was_cut = power.is_cut;
@@ -78,7 +80,7 @@ TEST(a_power_cut_at_any_step_keeps_what_was_acknowledged_and_nothing_by_halves) 
             check_after_cut(acknowledged);
         }
     }
-    CHECK_MSG(cuts > 500, "only %ld cuts", cuts);
+    CHECK_MSG(cuts > STEPS_LEAST * CUTS_AT_A_STEP, "only %ld cuts", cuts);
     power_begin(0, 0);
     script_done(&history);
 }
