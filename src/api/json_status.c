@@ -6,21 +6,20 @@
 static json_int_t number(uint64_t n) { return (json_int_t)n; }
 
 json_t *json_of_kv_status(const dn_kv_status *s) {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "users", number(s->users),
-                     "waiting_writes", number(s->waiting), "commits", number(s->commits), "writes",
-                     number(s->writes), "failures", number(s->failures), "commit_us_max",
-                     (json_int_t)s->commit_us_max, "full", s->full);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "users", number(s->users),
+                     "waiting_writes", number(s->waiting), "tried", number(s->tried), "commits",
+                     number(s->commits), "writes", number(s->writes), "failures",
+                     number(s->failures), "full", s->full);
 }
 
 json_t *json_of_tick_status(const dn_tick_status *s) {
-    return json_pack("{s:b, s:b, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "loaded",
-                     s->loaded, "planning", s->planning, "users", number(s->users), "ticks",
-                     number(s->ticks), "last_at",
-                     json_of_instant(s->last_ms ? s->last_ms : INT64_MIN), "next_at",
+    return json_pack("{s:b, s:b, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "loaded", s->loaded,
+                     "planning", s->planning, "users", number(s->users), "ticks", number(s->ticks),
+                     "last_at", json_of_instant(s->last_ms ? s->last_ms : INT64_MIN), "next_at",
                      json_of_instant(s->next_ms ? s->next_ms : INT64_MIN), "took_us",
-                     (json_int_t)s->took_us, "slice_us_max", (json_int_t)s->slice_us_max,
-                     "users_scanned", number(s->scanned), "eligible_in_window", number(s->eligible),
-                     "cutoff_finalized", number(s->cutoffs), "missed", number(s->missed));
+                     (json_int_t)s->took_us, "users_scanned", number(s->scanned),
+                     "eligible_in_window", number(s->eligible), "cutoff_finalized",
+                     number(s->cutoffs), "missed", number(s->missed));
 }
 
 json_t *json_of_queue_status(const dn_queue_status *s) {

@@ -31,7 +31,7 @@ static const dn_handler kv_handlers[] = {
     {DN_NOTE_ATTEMPTS, kv_on_note_attempts}, /* executor -> what the ledger will say of attempts */
     {DN_FINALIZE_CUTOFF, kv_on_asked_by_tick}, /* tick     -> cutoffs have come */
     {DN_RECORD_MISSED, kv_on_asked_by_tick},   /* tick     -> days ended that nobody saw */
-    {DN_DATE_BEGINS, kv_on_forget},            /* tick     -> old rows may go */
+    {DN_DATE_BEGINS, kv_on_forget},            /* tick     -> what is old may go */
     {DN_KV_LOAD, kv_on_load},                  /* tick     -> all users, page by page */
     {DN_KV_SET, kv_on_set},                    /* somebody -> register, or change */
     {DN_KV_REMOVE, kv_on_remove},              /* somebody -> remove */
@@ -207,12 +207,31 @@ static int kv_on_set(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
+/* What came behind the end of its day, or for a user who had been removed. A window begins the day before its cutoff
+ * at most. Without the memory for it: tomorrow. */
+static void forget_old_attempts(kv *k) {
+    dn_numbers kept = {0};
+    size_t     at = 0;
+
+    for (const dn_number_row *r; (r = dn_numbers_next(&k->attempts, &at));) {
+        if ((dn_day)(r->value >> 32) < k->today - 1) continue;
+        if (dn_numbers_put(&kept, r->key, r->value) == DN_OK) continue;
+        dn_numbers_done(&kept);
+        return;
+    }
+    dn_numbers_done(&k->attempts);
+    k->attempts = kept;
+}
+
 static int kv_on_forget(dn_self *self, void *state, const dn_msg *msg) {
     kv *k = state;
 
-    if (k->config->ledger_days == 0) return DN_OK;
     if (dn_msg_kind(msg) == DN_DATE_BEGINS) {
         k->today = DN_BODY(dn_date, msg)->today;
+        forget_old_attempts(k);
+    }
+    if (k->config->ledger_days == 0) return DN_OK;
+    if (dn_msg_kind(msg) == DN_DATE_BEGINS) {
         join(self, k, msg);
         return DN_OK;
     }

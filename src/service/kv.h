@@ -9,6 +9,8 @@
 
 enum {
     KV_WRITES_MAX = 4096, /* a transaction; a call is never cut in two */
+    KV_DAYS_MAX =
+        16384, /* that were missed, in a transaction: one user may have missed a year of them */
     KV_SETS_MAX = 1024,   /* in one call */
     KV_PAGE_USERS = 1024, /* in one answer */
     KV_SCAN_MAX = 20000,  /* rows looked at for one answer: some milliseconds */
@@ -54,7 +56,7 @@ typedef struct kv {
     dn_write_result *results;
     const void     **sources; /* the entries they are made of */
     size_t           len;
-    uint64_t         next_day_hook;
+    uint64_t         days; /* missed, in all of them */
 
     bool        full, stopping, going_on, fresh; /* fresh: something came since the last try */
     int64_t     retry_ms;

@@ -103,6 +103,8 @@ static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, i
 
 /* ---- A transaction ---- */
 
+static bool has_room(const kv *k) { return k->len < KV_WRITES_MAX && k->days < KV_DAYS_MAX; }
+
 /* Takes the writes of one message, as many as there is room for. */
 static void gather_one(kv *k, kv_waiting *w, int64_t now_ms) {
     const char *body = dn_msg_body_borrow(w->msg);
@@ -110,9 +112,12 @@ static void gather_one(kv *k, kv_waiting *w, int64_t now_ms) {
 
     w->taken = w->done;
     w->writes = 0;
-    while (w->taken < dn_msg_size(w->msg) && (call || k->len < KV_WRITES_MAX)) {
-        const void *entry = body + w->taken;
-        if (write_of(k, &k->writes[k->len], w->msg, entry, now_ms)) {
+    while (w->taken < dn_msg_size(w->msg) && (call || has_room(k))) {
+        const void     *entry = body + w->taken;
+        dn_write *const write = &k->writes[k->len];
+        if (write_of(k, write, w->msg, entry, now_ms)) {
+            if (write->op == DN_WRITE_MISSED)
+                k->days += (uint64_t)(write->last_day - write->day) + 1;
             k->sources[k->len++] = entry;
             w->writes++;
         }
@@ -125,7 +130,8 @@ static void gather(dn_self *self, kv *k) {
     const int64_t now_ms = dn_now_ms(self);
 
     k->len = k->line.gathered = 0;
-    while (k->line.gathered < k->line.len && k->len < KV_WRITES_MAX)
+    k->days = 0;
+    while (k->line.gathered < k->line.len && has_room(k))
         gather_one(k, &k->line.rows[k->line.gathered++], now_ms);
 }
 

@@ -174,6 +174,7 @@ int kv_on_status(dn_self *self, void *state, const dn_msg *msg) {
     kv *k = state;
 
     k->status.waiting = k->line.entries;
+    k->status.tried = k->attempts.len;
     k->status.full = k->full;
     dn_reply(self, msg, DN_STATUS, &k->status, sizeof k->status);
     return DN_OK;

@@ -221,9 +221,9 @@ typedef struct dn_kv_rows_answer {
 typedef struct dn_kv_status {
     uint64_t users;
     uint64_t waiting; /* writes that are decided and not committed */
+    uint64_t tried;   /* users of whom attempts are known that no row tells of yet */
     uint64_t commits, writes, failures;
-    int64_t  commit_us_max; /* of the last minute's worth of commits */
-    bool     full;          /* the disk is */
+    bool     full; /* the disk is */
 } dn_kv_status;
 
 typedef struct dn_kv_words {
@@ -262,7 +262,6 @@ typedef struct dn_tick_status {
     uint64_t users, roster_bytes;
     uint64_t ticks;
     int64_t  last_ms, next_ms, took_us; /* of the last tick, in its handlers */
-    int64_t  slice_us_max;              /* the longest handler so far */
     uint64_t scanned, eligible, cutoffs, missed;
 } dn_tick_status;
 

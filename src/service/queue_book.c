@@ -228,8 +228,12 @@ void book_stop(book *b, book_record *r) {
 void book_stop_all(book *b) {
     size_t at = 0;
 
-    for (const dn_number_row *row; (row = dn_numbers_next(&b->by_ticket, &at));)
-        ((book_record *)(uintptr_t)row->value)->state = BOOK_IDLE;
+    for (const dn_number_row *row; (row = dn_numbers_next(&b->by_ticket, &at));) {
+        book_record *r = (book_record *)(uintptr_t)row->value;
+        book_day    *d = book_day_of(r, r->day);
+        if (d->attempts < UINT16_MAX) d->attempts++;
+        r->state = BOOK_IDLE;
+    }
     dn_numbers_done(&b->by_ticket);
 }
 

@@ -18,15 +18,17 @@ enum {
     TICK_NOW = DN_SERVICE_OWN,
     TICK_GO_ON,
     TICK_OVER,
+    TICK_CATCH_UP,
     SLICE_LOOKS = 4096, /* less than a millisecond, if none of them is in the processor's cache */
     SLICE_PLANS = 1024,
+    CHANGES_AT_ONCE = 8, /* messages of them: half a millisecond */
     LOAD_TIMEOUT_MS = 60000,
 };
 
-/* Changes that came while a scan was under way: it must not see the users move. */
+/* Changes that came while a scan was under way, which must not see the users move; those before `at` are made. */
 typedef struct deferred {
     dn_msg **rows;
-    size_t   len, cap;
+    size_t   at, len, cap;
 } deferred;
 
 typedef struct tick {
@@ -52,6 +54,7 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_now(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_go_on(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_over(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_catch_up(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_changed(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_clock(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_room(dn_self *self, void *state, const dn_msg *msg);
@@ -64,6 +67,7 @@ static const dn_handler tick_handlers[] = {
     {TICK_GO_ON, tick_on_go_on},         /* the next slice */
     {TICK_NOW, tick_on_now},             /* timer -> a tick begins */
     {TICK_OVER, tick_on_over},           /* the last slice is done: how long did it take? */
+    {TICK_CATCH_UP, tick_on_catch_up},   /* some of the changes that came meanwhile */
     {DN_KV_PAGE, tick_on_page},          /* kv    -> a page of all users, at the start */
     {DN_MSG_CLOCK, tick_on_clock},       /* the wall clock stepped: the next tick is another one */
     {DN_MSG_ROOM, tick_on_room},         /* a full mailbox has room again */
@@ -158,6 +162,54 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg) {
     return tick_on_now(self, t, msg);
 }
 
+/* ---- Changes ---- */
+
+/* kv's own word of a change may come to the queue before the plan that was made without it: so it is told once more,
+ * behind that plan. Only of a change by hand (its id is there) or a removal does it matter. */
+static void tell_queue(dn_self *self, tick *t, const dn_msg *msg) {
+    for (DN_PACK_EACH_ID(dn_change, c, msg)) {
+        if (c->id_len == 0 && !c->removed) continue;
+        const size_t size = sizeof *c + c->id_len;
+        memcpy(dn_pipe_add(self, &t->to_queue_changes, size), c, size);
+    }
+}
+
+static void defer(dn_self *self, deferred *d, const dn_msg *msg) {
+    if (d->len == d->cap) {
+        const size_t cap = d->cap ? d->cap * 2 : 64;
+        dn_msg     **rows = realloc(d->rows, cap * sizeof *rows);
+        if (!rows) dn_fail_code(DN_ENOMEM, "no memory for changes that wait");
+        d->rows = rows;
+        d->cap = cap;
+    }
+    d->rows[d->len++] = dn_msg_keep(self, msg);
+}
+
+static bool is_behind(const tick *t) { return t->deferred.at < t->deferred.len; }
+
+/* The oldest of the changes that wait. */
+static void make_one(dn_self *self, tick *t) {
+    deferred *d = &t->deferred;
+    dn_msg   *m = d->rows[d->at++];
+
+    apply_all(t, m);
+    tell_queue(self, t, m);
+    dn_msg_free(self, m);
+    dn_pipe_flush(self, &t->to_queue_changes);
+    if (d->at == d->len) d->at = d->len = 0;
+}
+
+static int tick_on_changed(dn_self *self, void *state, const dn_msg *msg) {
+    tick *t = state;
+
+    defer(self, &t->deferred, msg);
+    if (t->scanning) return DN_OK;
+    /* One for one: however fast they come, it falls no further behind. */
+    t->paused = !dn_pipe_is_free(&t->to_queue_changes);
+    if (!t->paused) make_one(self, t);
+    return DN_OK;
+}
+
 /* ---- When ---- */
 
 static void arm(dn_self *self, tick *t) {
@@ -198,11 +250,11 @@ static int date_begins(dn_self *self, tick *t, dn_day today) {
     return DN_OK;
 }
 
-static int go_on(dn_self *self) {
-    const int rc = dn_send(self, dn_self_ref(self), TICK_GO_ON, NULL, 0);
+/* What it has to do next, behind what waits already. */
+static int go_on(dn_self *self, uint32_t kind) {
+    const int rc = dn_send(self, dn_self_ref(self), kind, NULL, 0);
 
-    /* Its own mailbox is full: behind those messages. */
-    if (rc == DN_EFULL) dn_timer_after(self, 1, TICK_GO_ON, 0);
+    if (rc == DN_EFULL) dn_timer_after(self, 1, kind, 0); /* its own mailbox is full */
     return rc == DN_EFULL ? DN_OK : rc;
 }
 
@@ -217,7 +269,7 @@ static int begin(dn_self *self, tick *t) {
     t->status.last_ms = now_ms;
     dn_roster_scan_begin(&t->scan, t->config->window_minutes, now_ms);
     if (today != t->date) (void)date_begins(self, t, today);
-    return go_on(self);
+    return go_on(self, TICK_GO_ON);
 }
 
 static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
@@ -228,7 +280,7 @@ static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
         t->timer = 0;
     }
     arm(self, t);
-    if (t->scanning) {
+    if (t->scanning || is_behind(t)) {
         dn_log(DN_LOG_WARN, "tick.late",
                "the last tick is still being planned: this one begins behind it");
         t->again = true;
@@ -283,20 +335,18 @@ static int tick_on_go_on(dn_self *self, void *state, const dn_msg *msg) {
         dn_roster_scan_on(t->roster, &t->scan, SLICE_LOOKS, t->plans, SLICE_PLANS, &len);
     for (size_t i = 0; i < len; i++) plan_one(self, t, &t->plans[i]);
     pipes_flush(self, t);
-    if (more) return go_on(self);
-    const int rc = dn_send(self, dn_self_ref(self), TICK_OVER, NULL, 0);
-    if (rc == DN_EFULL) dn_timer_after(self, 1, TICK_OVER, 0);
-    return rc == DN_EFULL ? DN_OK : rc;
+    return go_on(self, more ? TICK_GO_ON : TICK_OVER);
 }
 
-/* The plan was made before these, and kv's own word of them may have come to the queue before the plan did: so they
- * are told once more, behind it. Only of a change by hand (its id is there) or a removal does it matter. */
-static void tell_queue(dn_self *self, tick *t, const dn_msg *msg) {
-    for (DN_PACK_EACH_ID(dn_change, c, msg)) {
-        if (c->id_len == 0 && !c->removed) continue;
-        const size_t size = sizeof *c + c->id_len;
-        memcpy(dn_pipe_add(self, &t->to_queue_changes, size), c, size);
+/* After a herd as many wait as it had users. */
+static int catch_up(dn_self *self, tick *t) {
+    for (int i = 0; i < CHANGES_AT_ONCE && is_behind(t); i++) {
+        t->paused = !dn_pipe_is_free(&t->to_queue_changes);
+        if (t->paused) return DN_OK;
+        make_one(self, t);
     }
+    if (is_behind(t)) return go_on(self, TICK_CATCH_UP);
+    return t->again ? begin(self, t) : DN_OK;
 }
 
 static int tick_on_over(dn_self *self, void *state, const dn_msg *msg) {
@@ -310,14 +360,14 @@ static int tick_on_over(dn_self *self, void *state, const dn_msg *msg) {
     t->status.eligible = t->eligible;
     t->status.cutoffs = t->cutoffs;
     t->status.missed = t->missed;
-    for (size_t i = 0; i < t->deferred.len; i++) {
-        apply_all(t, t->deferred.rows[i]);
-        tell_queue(self, t, t->deferred.rows[i]);
-        dn_msg_free(self, t->deferred.rows[i]);
-    }
-    t->deferred.len = 0;
-    dn_pipe_flush(self, &t->to_queue_changes);
-    return t->again ? begin(self, t) : DN_OK;
+    return catch_up(self, t);
+}
+
+static int tick_on_catch_up(dn_self *self, void *state, const dn_msg *msg) {
+    tick *t = state;
+
+    (void)msg;
+    return t->scanning ? DN_OK : catch_up(self, t);
 }
 
 static int tick_on_room(dn_self *self, void *state, const dn_msg *msg) {
@@ -328,30 +378,9 @@ static int tick_on_room(dn_self *self, void *state, const dn_msg *msg) {
     dn_pipe_on_room(self, &t->to_kv);
     dn_pipe_on_room(self, &t->to_queue);
     dn_pipe_on_room(self, &t->to_queue_changes);
-    if (!t->scanning || !t->paused || !pipes_are_free(t)) return DN_OK;
+    if (!t->paused) return DN_OK;
     t->paused = false;
-    return go_on(self);
-}
-
-/* ---- Changes ---- */
-
-static void defer(dn_self *self, deferred *d, const dn_msg *msg) {
-    if (d->len == d->cap) {
-        const size_t cap = d->cap ? d->cap * 2 : 64;
-        dn_msg     **rows = realloc(d->rows, cap * sizeof *rows);
-        if (!rows) dn_fail_code(DN_ENOMEM, "no memory for changes that wait");
-        d->rows = rows;
-        d->cap = cap;
-    }
-    d->rows[d->len++] = dn_msg_keep(self, msg);
-}
-
-static int tick_on_changed(dn_self *self, void *state, const dn_msg *msg) {
-    tick *t = state;
-
-    if (t->scanning) defer(self, &t->deferred, msg);
-    else apply_all(t, msg);
-    return DN_OK;
+    return go_on(self, t->scanning ? TICK_GO_ON : TICK_CATCH_UP);
 }
 
 /* ---- Questions ---- */

@@ -171,6 +171,30 @@ TEST(an_item_whose_cutoff_comes_while_it_waits_is_not_started) {
     world_ends();
 }
 
+TEST(a_herd_that_expires_keeps_nobody_else_from_starting) {
+    char id[16];
+
+    world_at(AT(6, 50));
+    w.config.max_concurrency = 1;
+    w.config.job_timeout_ms = 3600000;
+    job_is_ok("first", 0, 3600000);
+    world_boots();
+    user("first", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 1000);
+    for (int i = 0; i < 3500; i++) {
+        snprintf(id, sizeof id, "h%d", i);
+        user(id, DUE(8, 0));
+    }
+    user("later", DUE(8, 30));
+    world_runs_to(AT(7, 31));
+    CHECK_UINT(queue_now().queued, 3501);
+    world_runs_to(AT(8, 0) + 1000);
+    CHECK_UINT(queue_now().expired, 3500);
+    CHECK_INT(starts_of("later"), 1);
+    CHECK_INT(starts_of(""), 2);
+    world_ends();
+}
+
 TEST(a_due_that_changes_while_the_user_waits_changes_its_place_and_its_cutoff) {
     world_at(AT(6, 59));
     w.config.max_concurrency = 1;
@@ -368,6 +392,61 @@ TEST(a_success_that_waits_for_a_full_disk_is_not_run_again_by_a_queue_that_start
     world_ends();
 }
 
+TEST(a_registration_behind_a_long_line_on_a_full_disk_is_refused_at_once) {
+    char id[16];
+
+    world_at(AT(6, 50));
+    w.config.window_minutes = 1;
+    world_boots();
+    for (int i = 0; i < 5000; i++) {
+        snprintf(id, sizeof id, "h%d", i);
+        user(id, DUE(8, 0));
+    }
+    disk.fails = DN_EFULL;
+    w.config.max_concurrency = 1;
+    job_hangs("", 0);
+    world_runs_to(AT(8, 1));
+    CHECK(kv_now().waiting >= 4999);
+    const int64_t before_ms = dn_sim_mono_ms(w.sim);
+    CHECK_INT(set_user("late", DUE(9, 0), DN_DAY_NONE, false).status, DN_EFULL);
+    CHECK(dn_sim_mono_ms(w.sim) - before_ms < 10);
+    CHECK(kv_now().waiting >= 4999);
+    world_ends();
+}
+
+/* What the present write asks for, in days that were missed; the most there was. */
+static uint64_t missed_at_once;
+
+static int counts_missed_days(dn_store *store, const dn_write *writes, size_t len,
+                              dn_write_result *results) {
+    uint64_t days = 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (writes[i].op == DN_WRITE_MISSED)
+            days += (uint64_t)(writes[i].last_day - writes[i].day) + 1;
+    if (days > missed_at_once) missed_at_once = days;
+    return disk_write(store, writes, len, results);
+}
+
+TEST(years_that_were_missed_are_written_a_part_at_a_time) {
+    char id[16];
+
+    missed_at_once = 0;
+    world_at(AT(6, 50));
+    disk.ops.write = counts_missed_days;
+    world_boots();
+    for (int i = 0; i < 100; i++) {
+        snprintf(id, sizeof id, "u%d", i);
+        user(id, DUE(8, 0));
+    }
+    world_crashes(1000 * DN_DAY_MS);
+    world_runs_for(60000);
+    CHECK_UINT(kv_now().waiting, 0);
+    CHECK(missed_at_once > 1000 && missed_at_once <= 16384 + 1000);
+    CHECK_UINT(kv_now().users, 100);
+    world_ends();
+}
+
 TEST(a_registration_on_a_full_disk_is_refused_and_nothing_else_is_lost) {
     world_at(AT(6, 0));
     world_boots();
@@ -497,6 +576,51 @@ TEST(a_removed_user_is_not_started_and_not_finalized) {
     world_ends();
 }
 
+TEST(of_a_removed_user_nothing_is_remembered_for_long) {
+    world_at(AT(6, 59));
+    job_answers("ada", 1, DN_OUTCOME_ERROR, DN_CLASS_LLM, 30000);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 1000);
+    CHECK_INT(remove_user("ada"), DN_OK);
+    world_runs_to(AT(7, 1));
+    CHECK_UINT(kv_now().tried, 1); /* what ended after the removal */
+    world_runs_to(AT(7, 0) + DN_DAY_MS);
+    CHECK_UINT(kv_now().tried, 1); /* its day may still matter, for all that is known */
+    world_runs_to(AT(7, 0) + 2 * DN_DAY_MS);
+    CHECK_UINT(kv_now().tried, 0);
+    world_ends();
+}
+
+TEST(a_change_that_overtakes_a_plan_on_its_way_holds_all_the_same) {
+    static const dn_sim_faults late = {.delay_ppm = 700000, .delay_ms_max = 3000};
+    static const dn_sim_faults none;
+    uint64_t                   random = test_seed();
+
+    for (int run = 0; run < 60; run++) {
+        world_at_with_seed(AT(6, 50), test_random(&random));
+        dn_log_threshold(DN_LOG_NONE);
+        w.config.max_concurrency = 1;
+        w.config.job_timeout_ms = 600000;
+        job_is_ok("busy", 0, 110000);
+        world_boots();
+        user("busy", DUE(7, 59));
+        user("ada", DUE(8, 0));
+        user("gone", DUE(8, 0));
+        world_runs_to(AT(6, 59) + 59000 + (int64_t)(test_random(&random) % 2000));
+        dn_sim_set_faults(w.sim, &late);
+        user("ada", DUE(20, 0));
+        CHECK_INT(remove_user("gone"), DN_OK);
+        world_runs_to(AT(7, 0) + 30000);
+        dn_sim_set_faults(w.sim, &none);
+        const int ada = starts_of("ada"), gone = starts_of("gone");
+        world_runs_to(AT(9, 0));
+        CHECK_INT(starts_of("ada"), ada);
+        CHECK_INT(starts_of("gone"), gone);
+        world_ends();
+    }
+}
+
 TEST(an_outcome_belongs_to_the_registration_under_which_its_run_began) {
     world_at(AT(6, 59));
     job_is_ok("ada", 1, 30000);
@@ -588,6 +712,36 @@ TEST(a_hook_that_was_delivered_while_the_disk_is_full_is_not_delivered_again) {
 }
 
 /* ---- Actors crash ---- */
+
+TEST(an_attempt_that_an_executor_had_in_hand_when_it_crashed_counts) {
+    world_at(AT(6, 59));
+    job_hangs("ada", 1);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 1000);
+    dn_sim_crash_actor_at(w.sim, DN_EXECUTOR, 1);
+    world_runs_to(AT(7, 30));
+    CHECK_INT(starts_of("ada"), 2);
+    CHECK_UINT(start_of("ada", 2)->attempt, 2);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 2");
+    world_ends();
+}
+
+TEST(whoever_starts_again_with_kv_does_not_wait_for_the_jobs_it_had) {
+    world_at(AT(6, 59));
+    w.config.job_timeout_ms = 3600000;
+    w.config.shutdown_grace_ms = 1800000;
+    job_hangs("ada", 1);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 1000);
+    job_is_ok("ada", 1, 500);
+    dn_sim_crash_actor_at(w.sim, DN_KV, 1);
+    world_runs_to(AT(7, 2));
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
 
 TEST(whichever_actor_crashes_at_whatever_message_every_user_has_its_record_by_its_cutoff) {
     static const char *const actors[] = {DN_KV, DN_QUEUE, DN_TASKS, DN_EXECUTOR, DN_TICK};

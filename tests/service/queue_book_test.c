@@ -451,6 +451,20 @@ TEST(attempts_are_forgotten_a_day_after_the_cutoff_and_a_throttle_when_it_is_ove
     }
 }
 
+TEST(an_attempt_that_ran_when_all_were_stopped_counts) {
+    book         b = {0};
+    book_record *r = book_open(&b, "ada", 3);
+
+    CHECK(r);
+    CHECK_INT(book_enqueue(&b, r, 1, 20000, 720, 0), DN_OK);
+    book_stop_all(&b);
+    CHECK_UINT(book_day_of(r, 20000)->attempts, 0);
+    CHECK_INT(book_run(&b, r, 1), DN_OK);
+    book_stop_all(&b);
+    CHECK_UINT(book_day_of(r, 20000)->attempts, 1);
+    book_done(&b);
+}
+
 TEST(an_empty_book_has_nobody_and_nothing_to_forget) {
     book b = {0};
 
@@ -469,8 +483,12 @@ TEST(all_that_run_are_stopped_at_once_and_nobody_else_is_touched) {
         happens(w);
         if (n % 500 != 499) continue;
         book_stop_all(&w->book);
-        for (size_t i = 0; i < IDS; i++)
-            if (w->ids[i].state == BOOK_RUNNING) w->ids[i].state = BOOK_IDLE;
+        for (size_t i = 0; i < IDS; i++) {
+            known *k = &w->ids[i];
+            if (k->state != BOOK_RUNNING) continue;
+            k->state = BOOK_IDLE;
+            known_day_of(k, k->day)->attempts++;
+        }
         check_all(w);
     }
     world_free(w);

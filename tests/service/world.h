@@ -315,7 +315,7 @@ static inline const void *ask(const char *to, uint32_t kind, const void *body, s
     CHECK_INT(dn_post(rt, dn_runtime_name(rt, "stage"), STAGE_ASK, &q, sizeof q), DN_OK);
     for (int i = 0; i < 100000 && !w.answered; i++) {
         dn_sim_end end;
-        if (!dn_sim_step(w.sim, dn_sim_mono_ms(w.sim) + 1, &end)) break;
+        if (!dn_sim_step(w.sim, dn_sim_mono_ms(w.sim) + 60000, &end)) break;
     }
     CHECK_MSG(w.answered, "no answer from %s", to);
     return w.answer;
