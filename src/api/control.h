@@ -17,7 +17,8 @@ typedef struct dn_control_config {
     const dn_service_config *service;
     const char *data; /* the directory; its lock is held, so a socket there is a dead one's */
     const char *version;
-    const char *runner; /* as it may be shown */
+    const char *runner;  /* as it may be shown */
+    const char *listens; /* HOST:PORT of the HTTP door */
 } dn_control_config;
 
 /* A child for the edge supervisor. If the socket cannot be made its start fails, and the log says why. */

@@ -77,14 +77,14 @@ enum { STATUS_TICK = 1, STATUS_QUEUE, STATUS_EXECUTOR, STATUS_KV };
 static json_t *daemon_item(dn_self *self, const ops_world *w) {
     const dn_service_config *c = w->config->service;
 
-    return json_pack("{s:I, s:s, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "pid",
-                     (json_int_t)getpid(), "version", w->config->version, "data", w->config->data,
-                     "runner", w->config->runner, "now", json_of_instant(dn_now_ms(self)),
-                     "started_at", json_of_instant(w->since_ms), "tick_ms", (json_int_t)c->tick_ms,
-                     "window_minutes", (json_int_t)c->window_minutes, "retry_delay_minutes",
-                     (json_int_t)c->retry_delay_minutes, "max_concurrency",
-                     (json_int_t)c->max_concurrency, "job_timeout_ms",
-                     (json_int_t)c->job_timeout_ms, "ledger_days", (json_int_t)c->ledger_days);
+    return json_pack(
+        "{s:I, s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "pid",
+        (json_int_t)getpid(), "version", w->config->version, "data", w->config->data, "runner",
+        w->config->runner, "listen", w->config->listens, "now", json_of_instant(dn_now_ms(self)),
+        "started_at", json_of_instant(w->since_ms), "tick_ms", (json_int_t)c->tick_ms,
+        "window_minutes", (json_int_t)c->window_minutes, "retry_delay_minutes",
+        (json_int_t)c->retry_delay_minutes, "max_concurrency", (json_int_t)c->max_concurrency,
+        "job_timeout_ms", (json_int_t)c->job_timeout_ms, "ledger_days", (json_int_t)c->ledger_days);
 }
 
 ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {

@@ -8,6 +8,7 @@
 
 #include "api/control.h"
 #include "api/hangup.h"
+#include "api/web.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
 
@@ -18,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EDGE = 3, SHOWN = 512, STACK_OF_STOPS = 3 };
+enum { EDGE = 4, SHOWN = 512, STACK_OF_STOPS = 3 };
 
 typedef struct served {
     const call       *call;
@@ -27,6 +28,8 @@ typedef struct served {
     char              runner_shown[SHOWN];
     dn_service_config service;
     dn_control_config control;
+    dn_web_config     web;
+    char              listens[DN_WEB_ADDRESS]; /* HOST:PORT, as it has come to be */
     dn_hangup_config  hangup;
     herald_config     herald;
     dn_child_spec     edge[EDGE];
@@ -159,6 +162,15 @@ static int store_take(served *d) {
     return rc == DN_OK ? DN_EXIT_DONE : complain(DN_EXIT_FAILED, "%s", why);
 }
 
+static int listener_take(served *d) {
+    char      why[DN_WEB_WHY];
+    const int rc = dn_web_listen(d->settings->listen, d->settings->insecure_listen,
+                                 &d->web.listener, d->listens, why);
+
+    if (rc == DN_OK) return DN_EXIT_DONE;
+    return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
+}
+
 static void tree_make(served *d) {
     const dn_settings *s = d->settings;
 
@@ -167,9 +179,12 @@ static void tree_make(served *d) {
     d->control = (dn_control_config){.service = &d->service,
                                      .data = s->data,
                                      .version = DIURNAL_VERSION,
-                                     .runner = d->runner_shown};
+                                     .runner = d->runner_shown,
+                                     .listens = d->listens};
+    d->web.service = &d->service;
     d->hangup = (dn_hangup_config){.on_hangup = reload, .context = d};
     d->herald = (herald_config){.data = s->data,
+                                .listens = d->listens,
                                 .runner = d->runner_shown,
                                 .program = d->call->program,
                                 .tick_ms = s->tick_ms,
@@ -179,6 +194,7 @@ static void tree_make(served *d) {
     d->edge[0] = dn_control_child(&d->control);
     d->edge[1] = dn_hangup_child(&d->hangup);
     d->edge[2] = herald_child(&d->herald);
+    d->edge[3] = dn_web_child(&d->web);
     dn_service_tree_make(&d->service, d->edge, EDGE, &d->tree);
 }
 
@@ -204,8 +220,10 @@ int cmd_serve(const call *c) {
 
     if (!d) return complain(DN_EXIT_FAILED, "out of memory");
     d->call = c;
+    d->web.listener = -1;
     code = settings_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
+    if (code == DN_EXIT_DONE) code = listener_take(d);
     if (code == DN_EXIT_DONE) {
         tree_make(d);
         code = run_to_the_end(d);
@@ -214,6 +232,7 @@ int cmd_serve(const call *c) {
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
     dn_runtime_free(d->runtime);
+    if (d->web.listener >= 0) (void)close(d->web.listener);
     dn_store_free(d->service.store);
     dn_settings_free(d->settings);
     dn_secrets_free(d->secrets);

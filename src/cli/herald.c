@@ -123,9 +123,10 @@ static void print_ready(const herald *h, uint64_t users) {
 
     printf("diurnal is ready: %llu users in %s, jobs by %s, a tick every %lld ms, %u jobs at once\n"
            "look:  %s status --data %s   (or today, why ID, users list, audit)\n"
+           "       http://%s/readyz?verbose\n"
            "stop:  Ctrl-C, or kill %d\n",
            (unsigned long long)users, c->data, c->runner, (long long)c->tick_ms, c->max_concurrency,
-           c->program, c->data, (int)getpid());
+           c->program, c->data, c->listens, (int)getpid());
     (void)fflush(stdout);
 }
 

@@ -8,6 +8,7 @@
 /* Borrowed for the life of the runtime. */
 typedef struct herald_config {
     const char *data, *runner; /* as they may be shown */
+    const char *listens;       /* HOST:PORT */
     const char *program;       /* as it was called */
     int64_t     tick_ms;
     uint32_t    window_minutes;

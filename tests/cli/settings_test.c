@@ -558,7 +558,7 @@ TEST(an_address_is_a_host_and_a_port) {
 
 TEST(a_commands_own_flags_and_operands_are_told_from_the_settings) {
     dn_flag           flags[] = {{"record", "FILE", "writes a trace", NULL},
-                                 {"insecure-listen", NULL, "without TLS", NULL},
+                                 {"in-the-dark", NULL, "without a light", NULL},
                                  {"json", NULL, "as JSON", NULL}};
     const char       *operands[16];
     int               ignored;

@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -84,8 +86,16 @@ _Noreturn static void become(const char *const *first, const char *const *second
     _exit(127);
 }
 
+static bool says(const char *const *args, const char *word) {
+    while (*args && strcmp(*args, word) != 0) args++;
+    return *args != NULL;
+}
+
 void place_start(place *p, const char *const *args) {
-    const char *const serve[] = {"serve", "--data", p->data, NULL};
+    /* Many of them at a time: each where there is room. */
+    const char *const serve[] = {"serve",       "--data",
+                                 p->data,       says(args, "--listen") ? NULL : "--listen",
+                                 "127.0.0.1:0", NULL};
     const pid_t       parent = getpid();
     const int         log = open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     struct stat       about;
@@ -103,10 +113,11 @@ void place_start(place *p, const char *const *args) {
     (void)close(log);
 }
 
+static char words[PLACE_SAID];
+
 bool place_has_said(const place *p, const char *text) {
-    static char words[PLACE_SAID];
-    const int   log = open(p->log, O_RDONLY | O_CLOEXEC);
-    ssize_t     len;
+    const int log = open(p->log, O_RDONLY | O_CLOEXEC);
+    ssize_t   len;
 
     CHECK(log >= 0);
     len = pread(log, words, sizeof words - 1, p->log_at);
@@ -116,6 +127,46 @@ bool place_has_said(const place *p, const char *text) {
 }
 
 bool place_is_ready(const place *p) { return place_has_said(p, "diurnal is ready"); }
+
+static uint16_t http_port(const place *p) {
+    static const char mark[] = "http://127.0.0.1:";
+
+    CHECK(place_has_said(p, mark));
+    return (uint16_t)atoi(strstr(words, mark) + sizeof mark - 1);
+}
+
+int place_connect(const place *p) {
+    const struct sockaddr_in there = {.sin_family = AF_INET,
+                                      .sin_port = htons(http_port(p)),
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int                fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0);
+    if (connect(fd, (const struct sockaddr *)&there, sizeof there) == 0) return fd;
+    (void)close(fd);
+    return -1;
+}
+
+const char *place_asks(const place *p, const char *bytes, size_t len) {
+    static char answer[PLACE_SAID];
+    const int   fd = place_connect(p);
+    size_t      got = 0;
+
+    CHECK_MSG(fd >= 0, "nobody listens");
+    CHECK_INT(send(fd, bytes, len, MSG_NOSIGNAL), (ssize_t)len);
+    for (ssize_t n; (n = recv(fd, answer + got, sizeof answer - 1 - got, 0)) > 0;) got += (size_t)n;
+    (void)close(fd);
+    answer[got] = '\0';
+    return answer;
+}
+
+const char *place_gets(const place *p, const char *path) {
+    char request[512];
+
+    snprintf(request, sizeof request,
+             "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+    return place_asks(p, request, strlen(request));
+}
 
 static void fail_with_log(const place *p, const char *what) {
     (void)place_has_said(p, "");

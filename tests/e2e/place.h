@@ -29,6 +29,13 @@ void place_serve(place *p, const char *const *args);
 bool place_is_ready(const place *p);
 bool place_has_said(const place *p, const char *text); /* the present daemon */
 
+/* Connects to the HTTP door of the present daemon, which is ready. -1: it is refused. */
+int place_connect(const place *p);
+/* Sends that, reads until the other side ends it, and gives what came; valid until the next one. */
+const char *place_asks(const place *p, const char *bytes, size_t len);
+/* GET path on a connection of its own. */
+const char *place_gets(const place *p, const char *path);
+
 void place_signal(const place *p, int signal);
 /* Waits for its end; the exit code, or 128 + the signal. */
 int place_wait(place *p);

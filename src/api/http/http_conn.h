@@ -1,0 +1,56 @@
+/* http_conn.h - one connection of HTTP: a head in, an answer out, one after the other.
+ * Plain data and a descriptor; web.c decides what to do. What comes behind a request waits in the buffer until that one
+ * is answered, and no more is read than the buffer holds: so nobody makes the daemon remember much. */
+#ifndef DIURNAL_API_HTTP_CONN_H
+#define DIURNAL_API_HTTP_CONN_H
+
+#include "fd_watch.h"
+#include "http_head.h"
+
+typedef enum http_conn_state {
+    HTTP_CONN_FREE,
+    HTTP_CONN_IDLE,    /* nothing of the next request has come */
+    HTTP_CONN_READING, /* a part of its head has */
+    HTTP_CONN_ASKING,  /* its answer is being found; nothing is read meanwhile */
+    HTTP_CONN_WRITING, /* the answer goes out; nothing is read meanwhile */
+    HTTP_CONN_LINGERING, /* all is said; what still comes is dropped, or it would cut off the answer */
+} http_conn_state;
+
+typedef struct http_conn {
+    http_conn_state state;
+    uint32_t        use; /* counts up: tells this connection from others in the same slot */
+    fd_watch       *watch;
+    int64_t         since_ns; /* it is in that state; while writing, when it last got on */
+    bool            ends;     /* after the answer */
+    char           *in;
+    size_t          in_len, in_cap, looked_at, head_len;
+    char           *out;
+    size_t          out_len, out_at;
+    http_head       head; /* of the request under way: borrowed from `in` */
+} http_conn;
+
+void http_conn_close(http_conn *c);
+
+typedef enum http_got {
+    HTTP_GOT_HEAD,
+    HTTP_GOT_PART,
+    HTTP_GOT_END,
+    HTTP_GOT_FAULT, /* *out_fault says what to answer, and then it ends */
+} http_got;
+
+/* Looks at what stands in the buffer, then reads. */
+http_got http_conn_read(http_conn *c, http_fault *out_fault);
+/* The request under way is answered: what comes behind it moves up. */
+void http_conn_next(http_conn *c);
+
+/* Puts an answer to be written; takes bytes (of malloc). */
+void http_conn_put(http_conn *c, char *bytes, size_t len);
+
+typedef enum http_wrote { HTTP_WROTE_ALL, HTTP_WROTE_PART, HTTP_WROTE_GONE } http_wrote;
+http_wrote http_conn_write(http_conn *c);
+
+/* Says that nothing more comes. Then whatever is sent is read and dropped, until the other side ends it too. */
+void http_conn_linger(http_conn *c);
+bool http_conn_drain(http_conn *c); /* false: it has ended */
+
+#endif

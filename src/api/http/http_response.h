@@ -1,0 +1,30 @@
+/* http_response.h - an answer of HTTP, from its parts to the bytes that go out. */
+#ifndef DIURNAL_API_HTTP_RESPONSE_H
+#define DIURNAL_API_HTTP_RESPONSE_H
+
+#include "http_head.h"
+
+enum { HTTP_DETAIL_MAX = 256 };
+
+typedef struct http_response {
+    int         status;
+    const char *type;  /* of the body; NULL: there is none */
+    const char *allow; /* with a 405: the methods there are */
+    char       *body;  /* of malloc, or NULL */
+    size_t      body_len;
+} http_response;
+
+/* Takes body (of malloc). */
+http_response http_answer(int status, const char *type, char *body, size_t len);
+/* A text of one's own making, copied; without memory for it, a 503 without a word. */
+http_response http_answer_text(int status, const char *text);
+/* A problem document (RFC 9457). detail is a sentence; every byte is harmless. */
+http_response http_problem(int status, const char *detail);
+
+const char *http_reason(int status); /* "Not Found" */
+
+/* The bytes, of malloc, and the response's body freed; NULL: out of memory. for_head: without the body. */
+char *http_response_take(http_response *r, int64_t now_ms, bool for_head, bool ends,
+                         size_t *out_len);
+
+#endif

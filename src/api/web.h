@@ -1,0 +1,28 @@
+/* web.h - the HTTP door of a running daemon.
+ * One actor on the main loop takes connections, reads requests, asks the other actors, and writes what they answer. It
+ * comes and goes without a job noticing. Which paths there are stands in routes.c. */
+#ifndef DIURNAL_API_WEB_H
+#define DIURNAL_API_WEB_H
+
+#include "diurnal/supervisor.h"
+#include "service/service.h"
+
+/* Borrowed for the life of the runtime. */
+typedef struct dn_web_config {
+    const dn_service_config *service;
+    int                      listener; /* of dn_web_listen; open for as long as the program runs */
+} dn_web_config;
+
+/* A child for the edge supervisor. */
+dn_child_spec dn_web_child(const dn_web_config *config);
+
+enum { DN_WEB_WHY = 512, DN_WEB_ADDRESS = 128, DN_WEB_BACKLOG = 1024 };
+
+/* Opens HOST:PORT, [V6]:PORT, or :PORT for every address. On DN_OK *out_fd is the caller's to close and `bound` says
+ * where it is: with port 0 the system chooses one. DN_EINVAL: it is no such address, or not one of a loopback
+ * interface and elsewhere is not allowed. DN_EIO: it cannot be had. why says what and what would be right. Before any
+ * loop runs: it may have to ask for the host's address. */
+DN_MUST_USE int dn_web_listen(const char *address, bool elsewhere, int *out_fd,
+                              char bound[DN_WEB_ADDRESS], char why[DN_WEB_WHY]);
+
+#endif

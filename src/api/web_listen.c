@@ -1,0 +1,125 @@
+/* web_listen.c - the socket that is listened at, before anything else of the daemon runs. */
+#define _GNU_SOURCE /* SOCK_CLOEXEC */
+#include "web.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { HOST_MAX = 256, PORT_MAX = 8 };
+
+/* HOST:PORT into its two parts; brackets go. */
+static bool split(const char *address, char host[HOST_MAX], char port[PORT_MAX]) {
+    const char *colon = strrchr(address, ':');
+
+    if (!colon || strlen(colon + 1) == 0 || strlen(colon + 1) >= PORT_MAX) return false;
+    size_t len = (size_t)(colon - address);
+    if (len >= 2 && address[0] == '[' && colon[-1] == ']') {
+        address++;
+        len -= 2;
+    }
+    if (len >= HOST_MAX) return false;
+    memcpy(host, address, len);
+    host[len] = '\0';
+    strcpy(port, colon + 1);
+    return true;
+}
+
+static bool is_loopback(const struct sockaddr *a) {
+    if (a->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)a;
+        return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    }
+    if (a->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)a;
+        return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+    }
+    return false;
+}
+
+static int open_at(const struct addrinfo *a, int *out_fd) {
+    const int on = 1, off = 0;
+    const int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+
+    if (fd < 0) return DN_EIO;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (a->ai_family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, DN_WEB_BACKLOG) < 0) {
+        const int error = errno;
+        (void)close(fd);
+        errno = error;
+        return DN_EIO;
+    }
+    *out_fd = fd;
+    return DN_OK;
+}
+
+static void say_where(int fd, char bound[DN_WEB_ADDRESS]) {
+    struct sockaddr_storage a;
+    socklen_t               len = sizeof a;
+    char                    host[INET6_ADDRSTRLEN + 20] = "?", port[PORT_MAX] = "?";
+
+    if (getsockname(fd, (struct sockaddr *)&a, &len) == 0)
+        (void)getnameinfo((const struct sockaddr *)&a, len, host, sizeof host, port, sizeof port,
+                          NI_NUMERICHOST | NI_NUMERICSERV);
+    snprintf(bound, DN_WEB_ADDRESS, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+static void say_why(const char *address, char why[DN_WEB_WHY]) {
+    if (errno == EADDRINUSE)
+        snprintf(why, DN_WEB_WHY,
+                 "listen: %s is in use by another program, perhaps another diurnal; choose another "
+                 "with --listen",
+                 address);
+    else if (errno == EACCES)
+        snprintf(why, DN_WEB_WHY,
+                 "listen: %s is not for this user: ports below 1024 need CAP_NET_BIND_SERVICE",
+                 address);
+    else snprintf(why, DN_WEB_WHY, "listen: cannot listen at %s: %s", address, strerror(errno));
+}
+
+/* IPv6 first where no host is named: such a socket takes both. */
+static const struct addrinfo *preferred(const struct addrinfo *found, bool everywhere) {
+    for (const struct addrinfo *a = found; everywhere && a; a = a->ai_next)
+        if (a->ai_family == AF_INET6) return a;
+    return found;
+}
+
+int dn_web_listen(const char *address, bool elsewhere, int *out_fd, char bound[DN_WEB_ADDRESS],
+                  char why[DN_WEB_WHY]) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    char                  host[HOST_MAX], port[PORT_MAX];
+    struct addrinfo      *found = NULL;
+
+    if (!split(address, host, port)) {
+        snprintf(why, DN_WEB_WHY, "listen: \"%.200s\" is not ADDRESS:PORT", address);
+        return DN_EINVAL;
+    }
+    const int code = getaddrinfo(*host ? host : NULL, port, &hints, &found);
+    if (code != 0) {
+        snprintf(why, DN_WEB_WHY, "listen: there is no address %.200s: %s", host,
+                 gai_strerror(code));
+        return DN_EIO;
+    }
+    const struct addrinfo *a = preferred(found, *host == '\0');
+    int                    rc = DN_OK;
+    if (!elsewhere && !is_loopback(a->ai_addr)) {
+        snprintf(why, DN_WEB_WHY,
+                 "listen: %s can be reached from other machines, and nothing is encrypted: listen "
+                 "at 127.0.0.1, or say --insecure-listen if something in front sees to that",
+                 address);
+        rc = DN_EINVAL;
+    }
+    if (rc == DN_OK) rc = open_at(a, out_fd);
+    if (rc < 0 && a != found && errno == EAFNOSUPPORT) rc = open_at(found, out_fd);
+    if (rc == DN_OK) say_where(*out_fd, bound);
+    else if (rc == DN_EIO) say_why(address, why);
+    freeaddrinfo(found);
+    return rc;
+}

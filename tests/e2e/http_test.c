@@ -1,0 +1,155 @@
+/* http_test.c - the HTTP door as whoever knocks sees it. */
+#include "place.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static place *serves(void) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--runner", "demo:"));
+    return p;
+}
+
+static void stops(place *p) {
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+}
+
+static const char *asks(const place *p, const char *text) {
+    return place_asks(p, text, strlen(text));
+}
+
+static bool begins(const char *answer, const char *words) {
+    return strncmp(answer, words, strlen(words)) == 0;
+}
+
+#define CHECK_ANSWER(answer, first, words)                                                         \
+    do {                                                                                           \
+        const char *const a_ = (answer);                                                           \
+        CHECK_MSG(begins(a_, "HTTP/1.1 " first) && strstr(a_, (words)), "it is: %s", a_);          \
+    } while (0)
+
+TEST(a_daemon_that_is_up_says_so) {
+    place *p = serves();
+
+    CHECK_ANSWER(place_gets(p, "/healthz"), "200", "\r\n\r\nalive\n");
+    CHECK_ANSWER(place_gets(p, "/readyz"), "200", "\r\n\r\nready\n");
+    CHECK_ANSWER(place_gets(p, "/readyz?verbose"), "200",
+                 "planner: ok, 0 users\nstore: ok\nready\n");
+    stops(p);
+}
+
+TEST(what_is_not_there_and_what_is_not_allowed_is_a_problem_document) {
+    place *p = serves();
+
+    CHECK_ANSWER(place_gets(p, "/nothing"), "404", "Content-Type: application/problem+json");
+    CHECK_ANSWER(place_gets(p, "/healthz/"), "404", "\"status\":404");
+    CHECK_ANSWER(asks(p, "DELETE /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), "405",
+                 "Allow: GET, HEAD\r\n");
+    stops(p);
+}
+
+/* And what comes behind a request that is refused is not taken for another one. */
+TEST(a_request_that_could_be_read_in_two_ways_is_refused_and_ends_the_connection) {
+    place *p = serves();
+
+    const char *answer = asks(p, "POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n"
+                                 "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+                                 "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK_ANSWER(answer, "400", "Connection: close");
+    CHECK_PTR(strstr(answer, "alive"), NULL);
+    CHECK_ANSWER(asks(p, "GET /healthz HTTP/1.1\nHost: a\n\n"), "400", "CR LF");
+    stops(p);
+}
+
+TEST(a_body_nobody_wants_is_not_taken_for_a_request) {
+    place *p = serves();
+
+    const char *answer = asks(p, "GET /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 42\r\n\r\n"
+                                 "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK_ANSWER(answer, "404", "Connection: close");
+    CHECK_PTR(strstr(answer, "alive"), NULL);
+    stops(p);
+}
+
+TEST(requests_on_one_connection_are_answered_in_their_order) {
+    place *p = serves();
+
+    const char *answer = asks(p, "GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
+                                 "\r\nHEAD /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
+                                 "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"
+                                 "GET /healthz HTTP/1.0\r\n\r\n");
+    CHECK_ANSWER(answer, "200", "ready\n");
+    const char *second = strstr(answer, "ready\n") + 6;
+    CHECK_ANSWER(second, "200", "Content-Length: 6\r\n");
+    const char *third = strstr(second, "\r\n\r\n") + 4;
+    CHECK_ANSWER(third, "404", "Not Found");
+    CHECK_ANSWER(strstr(third, "}") + 1, "200", "alive\n");
+    stops(p);
+}
+
+/* As many as there are places, all silent: whoever asks something gets in. */
+TEST(many_who_say_nothing_keep_nobody_out) {
+    enum { MANY = 1100 };
+    place *p = serves();
+    int   *fds = calloc(MANY, sizeof *fds);
+
+    CHECK(fds);
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = place_connect(p);
+        CHECK(fds[i] >= 0);
+        if (i % 2) CHECK_INT(send(fds[i], "GET /he", 7, MSG_NOSIGNAL), 7);
+    }
+    CHECK_ANSWER(place_gets(p, "/readyz"), "200", "ready");
+    for (int i = 0; i < MANY; i++) (void)close(fds[i]);
+    CHECK_ANSWER(place_gets(p, "/readyz"), "200", "ready");
+    free(fds);
+    stops(p);
+}
+
+TEST(a_second_daemon_at_the_same_port_says_so_and_leaves) {
+    place *p = serves();
+    char   taken[32], other[PLACE_PATH + 8];
+
+    CHECK_RUN(p, 0, "status", "--json");
+    const char *at = strstr(place_said(), "\"listen\":\"");
+    CHECK(at);
+    at += strlen("\"listen\":\"");
+    snprintf(taken, sizeof taken, "%.*s", (int)strcspn(at, "\""), at);
+    snprintf(other, sizeof other, "%s-other", p->data);
+    CHECK_INT(place_run_bare(ARGS("serve", "--runner", "demo:", "--data", other, "--listen", taken),
+                             NULL),
+              1);
+    CHECK_SAID("is in use by another program");
+    stops(p);
+}
+
+TEST(an_address_that_others_reach_is_refused_unless_it_is_asked_for_by_name) {
+    place *p = place_new(NULL);
+
+    place_start(p, ARGS("--runner", "demo:", "--listen", "0.0.0.0:0"));
+    CHECK_INT(place_wait(p), 2);
+    CHECK(place_has_said(p, "--insecure-listen"));
+    place_serve(p, ARGS("--runner", "demo:", "--listen", "0.0.0.0:0", "--insecure-listen"));
+    CHECK(place_has_said(p, "http://0.0.0.0:"));
+    stops(p);
+}
+
+TEST(while_running_jobs_end_whoever_knocks_is_refused_at_once) {
+    place *p = serves();
+    char   due[8];
+
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
+    const int fd = place_connect(p);
+    CHECK(fd >= 0);
+    stops(p);
+    char byte;
+    CHECK(recv(fd, &byte, 1, 0) <= 0);
+    (void)close(fd);
+    CHECK_INT(place_connect(p), -1);
+}
