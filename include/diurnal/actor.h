@@ -266,6 +266,9 @@ int64_t dn_now_ms(const dn_self *self);  /* wall clock, ms since 1970 UTC; may s
 int64_t dn_mono_ns(const dn_self *self); /* steady; stands still while the machine is suspended */
 int64_t dn_boot_ns(const dn_self *self); /* steady; goes on while the machine is suspended */
 
+/* The steady clock, read now: for how long a part of a handler took. */
+int64_t dn_read_mono_ns(const dn_self *self);
+
 typedef uint64_t dn_timer_id; /* never 0 */
 
 /* Sends self a message of that kind whose body is `value`, once, when delay_ms or more have passed; never

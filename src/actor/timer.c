@@ -304,6 +304,18 @@ void dn_watch_clock(dn_self *self) {
 
 int64_t dn_mono_ns(const dn_self *self) { return self->loop->mono_ns; }
 
+int64_t dn_read_mono_ns(const dn_self *self) {
+    dn_loop *const l = self->loop;
+    const int64_t  mono_ns = l->mono_ns, wall_ns = l->wall_offset_ns, boot_ns = l->boot_offset_ns;
+
+    l->driver->read_clock(l);
+    const int64_t now_ns = l->mono_ns;
+    l->mono_ns = mono_ns;
+    l->wall_offset_ns = wall_ns;
+    l->boot_offset_ns = boot_ns;
+    return now_ns;
+}
+
 int64_t dn_boot_ns(const dn_self *self) { return self->loop->mono_ns + self->loop->boot_offset_ns; }
 
 int64_t loop_now_ms(const dn_loop *l) {

@@ -13,13 +13,13 @@ json_t *json_of_kv_status(const dn_kv_status *s) {
 }
 
 json_t *json_of_tick_status(const dn_tick_status *s) {
-    return json_pack("{s:b, s:b, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "loaded", s->loaded,
-                     "planning", s->planning, "users", number(s->users), "ticks", number(s->ticks),
-                     "last_at", json_of_instant(s->last_ms ? s->last_ms : INT64_MIN), "next_at",
-                     json_of_instant(s->next_ms ? s->next_ms : INT64_MIN), "took_us",
-                     (json_int_t)s->took_us, "users_scanned", number(s->scanned),
-                     "eligible_in_window", number(s->eligible), "cutoff_finalized",
-                     number(s->cutoffs), "missed", number(s->missed));
+    return json_pack(
+        "{s:b, s:b, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "loaded", s->loaded,
+        "planning", s->planning, "users", number(s->users), "ticks", number(s->ticks), "last_at",
+        json_of_instant(s->last_ms ? s->last_ms : INT64_MIN), "next_at",
+        json_of_instant(s->next_ms ? s->next_ms : INT64_MIN), "took_us", (json_int_t)s->took_us,
+        "users_scanned", number(s->scanned), "eligible_in_window", number(s->eligible), "enqueued",
+        number(s->enqueued), "cutoff_finalized", number(s->cutoffs), "missed", number(s->missed));
 }
 
 json_t *json_of_queue_status(const dn_queue_status *s) {

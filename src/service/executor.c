@@ -6,6 +6,7 @@
 #include "executor.h"
 
 #include "domain/numbers.h"
+#include "events.h"
 #include "messages.h"
 #include "obs/log.h"
 #include "pack.h"
@@ -26,7 +27,7 @@ typedef struct slot {
     uint64_t    ticket, n;
     uint32_t    use; /* odd: in use. Tells one run in this slot from the next */
     uint32_t    next_free;
-    int64_t     since_ms;
+    int64_t     since_ms, since_ns; /* by the two clocks */
     dn_day      day;
     uint16_t    due, attempt;
     uint8_t     cls; /* of the attempt before */
@@ -44,6 +45,7 @@ typedef struct executor {
     dn_numbers               unsettled; /* tickets of successes that kv has not answered for */
     dn_numbers               starting;  /* calls to tasks -> slot */
     bool                     introduced, stopping;
+    uint64_t                 told; /* how many run, as it was said last */
     dn_pipe                  to_kv, to_kv_notes, to_queue;
     dn_executor_status       status;
 } executor;
@@ -188,10 +190,29 @@ static void failed(dn_self *self, executor *e, const slot *s, dn_error_class cls
     settle(self, e, s->ticket, s->attempt, (uint8_t)cls, false);
 }
 
+static const char *result_text(dn_outcome outcome) {
+    switch (outcome) {
+    case DN_OUTCOME_OK: return "ok";
+    case DN_OUTCOME_TIMEOUT: return "timeout";
+    case DN_OUTCOME_ERROR:
+    case DN_OUTCOME_CRASH: break;
+    }
+    return "error";
+}
+
+static void say_stopped(dn_self *self, const slot *s, dn_outcome outcome, dn_error_class cls) {
+    const int64_t took_ns = dn_mono_ns(self) - s->since_ns;
+
+    DN_EMIT(dn_job_stop, .duration_ms = (double)took_ns / 1e6, .result = result_text(outcome),
+            .error_class = outcome == DN_OUTCOME_OK || outcome == DN_OUTCOME_TIMEOUT
+                               ? NULL
+                               : dn_error_class_text(cls));
+}
+
 /* Its job has stopped. */
 static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, const char *detail) {
     const dn_outcome     outcome = dn_run_outcome(result);
-    const dn_error_class cls = dn_run_class(result);
+    const dn_error_class cls = dn_run_class(result) ? dn_run_class(result) : DN_CLASS_UNKNOWN;
 
     if (s->watch) dn_demonitor(self, s->watch);
     if (outcome == DN_OUTCOME_OK) {
@@ -201,12 +222,12 @@ static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, c
         failed(self, e, s, DN_CLASS_UNKNOWN);
     } else {
         e->status.failed++;
-        failed(self, e, s, cls ? cls : DN_CLASS_UNKNOWN);
+        failed(self, e, s, cls);
     }
+    say_stopped(self, s, outcome, cls);
     if (outcome != DN_OUTCOME_OK && dn_log_wanted(DN_LOG_DEBUG))
         dn_log(DN_LOG_DEBUG, "job.failed", "user %.*s attempt %u: %s %s %s", s->id_len, s->id,
-               s->attempt, outcome == DN_OUTCOME_TIMEOUT ? "timeout" : "error",
-               cls ? dn_error_class_text(cls) : "", detail);
+               s->attempt, result_text(outcome), dn_error_class_text(cls), detail);
     slot_give(e, s);
 }
 
@@ -231,6 +252,7 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     s->ticket = w->ticket;
     s->n = w->n;
     s->since_ms = dn_now_ms(self);
+    s->since_ns = dn_mono_ns(self);
     s->day = w->day;
     s->due = w->due;
     s->attempt = (uint16_t)(w->attempt < UINT16_MAX ? w->attempt : UINT16_MAX);
@@ -364,6 +386,11 @@ static int executor_flush(dn_self *self, void *state) {
     dn_pipe_flush(self, &e->to_kv_notes);
     dn_pipe_flush(self, &e->to_kv);
     dn_pipe_flush(self, &e->to_queue);
+    if (e->status.in_flight != e->told) {
+        e->told = e->status.in_flight;
+        DN_EMIT(dn_in_flight, .in_flight = (int64_t)e->told,
+                .max_concurrency = (int64_t)e->status.max_concurrency);
+    }
     /* What cannot be told of is not to be run: kv and the queue set the pace. */
     if (e->room > 0 && !e->stopping && pipes_are_free(e)) {
         const dn_take take = {.room = e->room, .first = !e->introduced};

@@ -3,6 +3,7 @@
 #define DIURNAL_SERVICE_KV_H
 
 #include "domain/numbers.h"
+#include "events.h"
 #include "messages.h"
 #include "pack.h"
 #include "service.h"
@@ -62,6 +63,8 @@ typedef struct kv {
     int64_t     retry_ms;
     dn_timer_id retry_timer;
     dn_day      today;
+    dn_day      said_day; /* in words: most of what is finalized is of one day */
+    char        said_day_text[DN_DAY_TEXT];
     bool        wrote_lately;
 
     dn_backup *backup;

@@ -172,10 +172,27 @@ static void waits_no_more(dn_numbers *pending, uint64_t n, dn_day day) {
     if (waits && *waits == (uint32_t)day) (void)dn_numbers_remove(pending, n);
 }
 
+static const char *day_text(kv *k, dn_day day) {
+    if (k->said_day != day || !*k->said_day_text) {
+        k->said_day = day;
+        dn_day_write(day, k->said_day_text);
+    }
+    return k->said_day_text;
+}
+
+static void say_finalized(kv *k, const dn_write *w, const dn_write_result *r) {
+    if (r->wrote == DN_WROTE)
+        DN_EMIT(dn_finalize, .status = dn_daily_status_text(w->status), .due_bucket = r->user.due,
+                .today = day_text(k, w->day));
+    else if (r->wrote == DN_WROTE_LATE && w->status == DN_DAILY_SUCCESS)
+        DN_EMIT(dn_late_success, .due_bucket = r->user.due, .today = day_text(k, w->day));
+}
+
 static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r,
                       const dn_success *source) {
     waits_no_more(w->status == DN_DAILY_CUTOFF ? &k->pending : &k->pending_ok, w->n, w->day);
     if (r->wrote == DN_WROTE || r->wrote == DN_WROTE_LATE) forget_attempts(k, w->n, w->day);
+    say_finalized(k, w, r);
     /* What was refused is told of too: the planner asked because it did not know. */
     if (r->has_user) tell_change(self, k, &r->user, false, false);
     if (w->status == DN_DAILY_CUTOFF) return;
@@ -191,6 +208,7 @@ static void missed(dn_self *self, kv *k, const dn_write *w, const dn_write_resul
 
     (void)dn_numbers_remove(&k->pending_missed, w->n);
     if (r->has_user) tell_change(self, k, &r->user, false, false);
+    if (r->rows > 0) DN_EMIT(dn_days_missed, .days = r->rows, .due_bucket = r->user.due);
     if (r->rows == 0 || !dn_log_wanted(DN_LOG_WARN)) return;
     dn_day_write(w->day, first);
     dn_log(DN_LOG_WARN, "day.missed",
@@ -320,9 +338,20 @@ static void well_again(dn_self *self, kv *k) {
     dn_log(DN_LOG_INFO, "store.well", "writes are committed again");
 }
 
+static int write_all(dn_self *self, const kv *k) {
+    const bool    said = dn_event_wanted(&dn_commit_stop);
+    const int64_t begun_ns = said ? dn_read_mono_ns(self) : 0;
+    const int     rc = dn_store_write(k->store, k->writes, k->len, k->results);
+
+    if (said)
+        DN_EMIT(dn_commit_stop, .duration_ms = (double)(dn_read_mono_ns(self) - begun_ns) / 1e6,
+                .writes = (int64_t)k->len, .result = rc == DN_OK ? "ok" : "error");
+    return rc;
+}
+
 void kv_commit(dn_self *self, kv *k) {
     gather(self, k);
-    const int rc = k->len > 0 ? dn_store_write(k->store, k->writes, k->len, k->results) : DN_OK;
+    const int rc = k->len > 0 ? write_all(self, k) : DN_OK;
     kv_look_at(k, rc, "writing");
     if (rc == DN_OK && k->len > 0) {
         k->status.commits++;

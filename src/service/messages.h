@@ -20,9 +20,11 @@ enum dn_service_msg {
     /* The day, in its order. */
     DN_PLAN_ATTEMPTS =
         1, /* tick     -> queue     dn_attempt...: if it is not queued, running or throttled */
-    DN_FINALIZE_CUTOFF,  /* tick     -> kv        dn_cutoff...: conditional */
-    DN_RECORD_MISSED,    /* tick     -> kv        dn_missed_days... */
-    DN_DATE_BEGINS,      /* tick     -> kv        dn_date: old ledger rows may go */
+    DN_FINALIZE_CUTOFF, /* tick     -> kv        dn_cutoff...: conditional */
+    DN_RECORD_MISSED,   /* tick     -> kv        dn_missed_days... */
+    DN_DATE_BEGINS,     /* tick     -> kv        dn_date: old ledger rows may go */
+    DN_PLAN_ENDS,       /* tick     -> queue     a call: DN_PLANNED, uint64_t: so many were taken */
+    DN_PLANNED,
     DN_TAKE,             /* executor -> queue     dn_take: room for so many more */
     DN_WORK,             /* queue    -> executor  dn_work... */
     DN_OUTCOME,          /* task     -> executor  dn_task_outcome */
@@ -262,7 +264,7 @@ typedef struct dn_tick_status {
     uint64_t users, roster_bytes;
     uint64_t ticks;
     int64_t  last_ms, next_ms, took_us; /* of the last tick, in its handlers */
-    uint64_t scanned, eligible, cutoffs, missed;
+    uint64_t scanned, eligible, enqueued, cutoffs, missed;
 } dn_tick_status;
 
 typedef struct dn_queued_user {

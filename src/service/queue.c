@@ -4,6 +4,7 @@
  * again at the next tick, and the executor and the planner start again with the queue. */
 #include "queue.h"
 
+#include "events.h"
 #include "messages.h"
 #include "obs/log.h"
 #include "pack.h"
@@ -26,12 +27,15 @@ typedef struct queue {
     dn_pipe                  to_executor;
     uint32_t                 room; /* what the executor has asked for and not got */
     uint64_t                 tickets;
+    uint64_t                 taken; /* of the plan that is coming in */
+    uint64_t                 told;  /* the depth that was said last */
     bool                     going_on;
     dn_queue_status          status;
 } queue;
 
 static int queue_init(dn_self *self, void *state, const void *config);
 static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_take(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_settled(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg);
@@ -44,6 +48,7 @@ static int queue_flush(dn_self *self, void *state);
 
 static const dn_handler queue_handlers[] = {
     {DN_PLAN_ATTEMPTS, queue_on_plan},    /* tick     -> dedupe and throttle */
+    {DN_PLAN_ENDS, queue_on_plan_ends},   /* tick     -> how many of them were taken? */
     {DN_TAKE, queue_on_take},             /* executor -> room for more */
     {DN_SETTLED, queue_on_settled},       /* executor -> it neither waits nor runs any more */
     {DN_USERS_CHANGED, queue_on_changed}, /* kv       -> another due, a day closed, a user gone */
@@ -107,6 +112,7 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a) {
     if (book_enqueue(&q->book, r, a->n, a->day, a->due, a->context_epoch) < 0)
         dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
     d->next_ns = now_ns + (int64_t)q->config->retry_delay_minutes * DN_MINUTE_MS * 1000000;
+    q->taken++;
 }
 
 static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
@@ -114,6 +120,24 @@ static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
 
     for (DN_PACK_EACH_ID(dn_attempt, a, msg)) plan_one(self, q, a);
     if (q->book.heap_len > q->status.queued_peak) q->status.queued_peak = q->book.heap_len;
+    return DN_OK;
+}
+
+static void say_depth(dn_self *self, queue *q) {
+    char today[DN_DAY_TEXT];
+
+    q->told = q->book.heap_len;
+    if (!dn_event_wanted(&dn_queue_depth)) return;
+    dn_day_write(dn_day_of_ms(dn_now_ms(self)), today);
+    DN_EMIT(dn_queue_depth, .depth = (int64_t)q->told, .today = today);
+}
+
+static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    dn_reply(self, msg, DN_PLANNED, &q->taken, sizeof q->taken);
+    q->taken = 0;
+    say_depth(self, q);
     return DN_OK;
 }
 
@@ -178,6 +202,7 @@ static int queue_flush(dn_self *self, void *state) {
         }
     }
     dn_pipe_flush(self, &q->to_executor);
+    if (q->book.heap_len != q->told) say_depth(self, q);
     /* A mailbox that is full brings the next flush by itself. */
     if (left == 0 && !q->going_on)
         q->going_on = dn_send(self, dn_self_ref(self), QUEUE_GO_ON, NULL, 0) == DN_OK;

@@ -5,6 +5,7 @@
 #include "tick.h"
 
 #include "domain/roster.h"
+#include "events.h"
 #include "messages.h"
 #include "obs/log.h"
 #include "pack.h"
@@ -23,6 +24,7 @@ enum {
     SLICE_PLANS = 1024,
     CHANGES_AT_ONCE = 8, /* messages of them: half a millisecond */
     LOAD_TIMEOUT_MS = 60000,
+    END_TIMEOUT_MS = 60000,
 };
 
 /* Changes that came while a scan was under way, which must not see the users move; those before `at` are made. */
@@ -45,6 +47,8 @@ typedef struct tick {
     dn_roster_plan plans[SLICE_PLANS];
     deferred       deferred;
     uint64_t       eligible, cutoffs, missed;
+    bool           ending;   /* planned; the queue has not said yet how many it took */
+    dn_call_id     end_call; /* 0: it could not be asked yet */
 
     dn_tick_status status;
 } tick;
@@ -54,11 +58,12 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_now(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_go_on(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_over(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_planned(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_catch_up(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_changed(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_clock(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_room(dn_self *self, void *state, const dn_msg *msg);
-static int tick_on_load_failed(dn_self *self, void *state, const dn_msg *msg);
+static int tick_on_call_failed(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_ask_minutes(dn_self *self, void *state, const dn_msg *msg);
 
@@ -67,11 +72,12 @@ static const dn_handler tick_handlers[] = {
     {TICK_GO_ON, tick_on_go_on},         /* the next slice */
     {TICK_NOW, tick_on_now},             /* timer -> a tick begins */
     {TICK_OVER, tick_on_over},           /* the last slice is done: how long did it take? */
+    {DN_PLANNED, tick_on_planned},       /* queue -> so many of the plan it took */
     {TICK_CATCH_UP, tick_on_catch_up},   /* some of the changes that came meanwhile */
     {DN_KV_PAGE, tick_on_page},          /* kv    -> a page of all users, at the start */
     {DN_MSG_CLOCK, tick_on_clock},       /* the wall clock stepped: the next tick is another one */
     {DN_MSG_ROOM, tick_on_room},         /* a full mailbox has room again */
-    {DN_MSG_CALL_FAILED, tick_on_load_failed},
+    {DN_MSG_CALL_FAILED, tick_on_call_failed},
     {DN_ASK_STATUS, tick_on_ask_status},
     {DN_ASK_MINUTES, tick_on_ask_minutes},
 };
@@ -115,9 +121,15 @@ static int tick_init(dn_self *self, void *state, const void *config) {
     return ask_for_page(self, 0);
 }
 
-static int tick_on_load_failed(dn_self *self, void *state, const dn_msg *msg) {
-    (void)self, (void)state;
-    return DN_BODY(dn_call_failed, msg)->status;
+static int tick_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
+    tick                 *t = state;
+    const dn_call_failed *f = DN_BODY(dn_call_failed, msg);
+
+    (void)self;
+    if (!t->ending || f->id != t->end_call)
+        return f->status; /* without its users it is no planner */
+    t->ending = false;    /* a queue that is gone: this actor begins again with it */
+    return DN_OK;
 }
 
 /* An id comes with a user that may be new. */
@@ -280,7 +292,7 @@ static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
         t->timer = 0;
     }
     arm(self, t);
-    if (t->scanning || is_behind(t)) {
+    if (t->scanning || t->ending || is_behind(t)) {
         dn_log(DN_LOG_WARN, "tick.late",
                "the last tick is still being planned: this one begins behind it");
         t->again = true;
@@ -346,7 +358,16 @@ static int catch_up(dn_self *self, tick *t) {
         make_one(self, t);
     }
     if (is_behind(t)) return go_on(self, TICK_CATCH_UP);
-    return t->again ? begin(self, t) : DN_OK;
+    return t->again && !t->ending ? begin(self, t) : DN_OK;
+}
+
+/* Behind all that the queue was sent: tick_on_room comes back here. */
+static int ask_what_was_taken(dn_self *self, tick *t) {
+    const dn_ref queue = dn_name(self, DN_QUEUE);
+
+    if (!dn_pipe_is_free(&t->to_queue)) return DN_OK;
+    const int rc = dn_call(self, queue, DN_PLAN_ENDS, NULL, 0, END_TIMEOUT_MS, &t->end_call);
+    return rc == DN_EFULL ? dn_wait_room(self, queue) : DN_OK;
 }
 
 static int tick_on_over(dn_self *self, void *state, const dn_msg *msg) {
@@ -360,7 +381,23 @@ static int tick_on_over(dn_self *self, void *state, const dn_msg *msg) {
     t->status.eligible = t->eligible;
     t->status.cutoffs = t->cutoffs;
     t->status.missed = t->missed;
-    return catch_up(self, t);
+    t->ending = true;
+    t->end_call = 0;
+    const int rc = ask_what_was_taken(self, t);
+    return rc < 0 ? rc : catch_up(self, t);
+}
+
+static int tick_on_planned(dn_self *self, void *state, const dn_msg *msg) {
+    tick                 *t = state;
+    const dn_tick_status *s = &t->status;
+
+    if (dn_msg_call(msg) != t->end_call) return DN_OK;
+    t->ending = false;
+    t->status.enqueued = *DN_BODY(uint64_t, msg);
+    DN_EMIT(dn_tick_stop, .duration_ms = (double)s->took_us / 1e3,
+            .users_scanned = (int64_t)s->scanned, .eligible_in_window = (int64_t)s->eligible,
+            .enqueued = (int64_t)s->enqueued, .cutoff_finalized = (int64_t)s->cutoffs);
+    return t->again && !is_behind(t) ? begin(self, t) : DN_OK;
 }
 
 static int tick_on_catch_up(dn_self *self, void *state, const dn_msg *msg) {
@@ -378,6 +415,10 @@ static int tick_on_room(dn_self *self, void *state, const dn_msg *msg) {
     dn_pipe_on_room(self, &t->to_kv);
     dn_pipe_on_room(self, &t->to_queue);
     dn_pipe_on_room(self, &t->to_queue_changes);
+    if (t->ending && t->end_call == 0) {
+        const int rc = ask_what_was_taken(self, t);
+        if (rc < 0) return rc;
+    }
     if (!t->paused) return DN_OK;
     t->paused = false;
     return go_on(self, t->scanning ? TICK_GO_ON : TICK_CATCH_UP);
