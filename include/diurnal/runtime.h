@@ -70,6 +70,11 @@ dn_ref dn_runtime_name(dn_runtime *runtime, const char *name);
 
 dn_runtime *dn_self_runtime(const dn_self *self);
 
+/* The clocks as the actors of this thread's loop see them, for what is called there without their self (handlers of
+ * telemetry, lines of the log); on any other thread the machine's. Any thread. */
+int64_t dn_thread_mono_ns(void); /* dn_mono_ns */
+int64_t dn_thread_now_ms(void);  /* dn_now_ms */
+
 /* The libuv loop beneath the actor's loop, for its handles: struct uv_loop_s. Callbacks on it must
  * post messages and nothing more. A handle is closed by what the actor owns (dn_own), and freed by its
  * close callback: until that has run, which is after the actor has gone, libuv still uses it, so it must

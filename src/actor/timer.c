@@ -3,6 +3,7 @@
  * coming millisecond each of them fires at its own microsecond; where they crowd, that would be a
  * wake-up for each, and they wait for the millisecond together. A timer for an instant of the wall clock
  * is also kept in a list of such, and armed anew when that clock steps. */
+#include "clock.h"
 #include "rt.h"
 
 #include <assert.h>
@@ -314,6 +315,13 @@ int64_t dn_read_mono_ns(const dn_self *self) {
     l->wall_offset_ns = wall_ns;
     l->boot_offset_ns = boot_ns;
     return now_ns;
+}
+
+int64_t dn_thread_mono_ns(void) { return this_loop ? this_loop->mono_ns : clock_mono_ns(); }
+
+int64_t dn_thread_now_ms(void) {
+    return this_loop ? loop_now_ms(this_loop)
+                     : (clock_mono_ns() + clock_read_offsets().wall_ns) / NS_PER_MS;
 }
 
 int64_t dn_boot_ns(const dn_self *self) { return self->loop->mono_ns + self->loop->boot_offset_ns; }

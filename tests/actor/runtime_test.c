@@ -757,6 +757,12 @@ static int check_clocks(dn_self *self, void *state, const dn_msg *msg) {
     CHECK(dn_now_ms(self) <= wall_ms + 2 && dn_now_ms(self) > wall_ms - 60000);
     CHECK(dn_mono_ns(self) <= real_ns() && dn_mono_ns(self) > real_ns() - INT64_C(60000000000));
     CHECK(dn_boot_ns(self) >= dn_mono_ns(self) - 2000000);
+    CHECK_INT(dn_thread_mono_ns(), dn_mono_ns(self));
+    CHECK_INT(dn_thread_now_ms(), dn_now_ms(self));
+    const int64_t begun_ns = dn_read_mono_ns(self);
+    while (real_ns() < begun_ns + 100000) continue;
+    CHECK(dn_read_mono_ns(self) >= begun_ns + 100000);
+    CHECK(dn_mono_ns(self) <= begun_ns);
     CHECK(dn_random(self) != dn_random(self));
     CHECK_PTR(dn_self_runtime(self), rt);
     return DN_STOP;
@@ -764,4 +770,5 @@ static int check_clocks(dn_self *self, void *state, const dn_msg *msg) {
 
 TEST(the_real_clocks_are_the_machines) {
     CHECK_INT(play(&(role){NULL, send_go, check_clocks}), DN_OK);
+    CHECK(dn_thread_mono_ns() <= real_ns() && dn_thread_mono_ns() > real_ns() - 1000000000);
 }

@@ -277,6 +277,9 @@ static int say_times(dn_self *self, const void *arg) {
     (void)arg;
     say("%lld/%lld/%lld", (long long)dn_now_ms(self), (long long)dn_mono_ns(self),
         (long long)(dn_boot_ns(self) - dn_mono_ns(self)));
+    CHECK_INT(dn_read_mono_ns(self), dn_mono_ns(self)); /* simulated handlers take no time */
+    CHECK_INT(dn_thread_mono_ns(), dn_mono_ns(self));
+    CHECK_INT(dn_thread_now_ms(), dn_now_ms(self));
     return DN_OK;
 }
 
