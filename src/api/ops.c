@@ -15,8 +15,7 @@ typedef struct op {
 static const op ops[] = {
     {"set", op_set},         {"remove", op_remove}, {"user", op_user},       {"list", op_list},
     {"numbers", op_numbers}, {"day", op_day},       {"days_of", op_days_of}, {"totals", op_totals},
-    {"why", op_why},         {"today", op_today},   {"status", op_status},   {"check", op_check},
-    {"backup", op_backup},
+    {"why", op_why},         {"today", op_today},   {"status", op_status},   {"backup", op_backup},
 };
 
 static const op *op_find(const char *name) {

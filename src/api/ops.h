@@ -11,7 +11,7 @@
  *     {"op":"today","day"}          "items": due, users, success, cutoff_reached, pending, running; "queue", "executor"
  *     {"op":"why","id","day"}       "user", "days", "sentences"
  *     {"op":"status"}               "daemon", "tick", "queue", "executor", "store"
- *     {"op":"check"} {"op":"backup","path"}     "words"
+ *     {"op":"backup","path"}        done, when the copy is whole
  *
  * A request is a row of steps: each sends one question to an actor and goes on with its answer. */
 #ifndef DIURNAL_API_OPS_H
@@ -83,6 +83,6 @@ bool ask_id(ask *a, dn_kv_id *out_id); /* required */
 /* ops_users.c, ops_ledger.c, ops_daemon.c */
 op_fn op_set, op_remove, op_user, op_list, op_numbers;
 op_fn op_day, op_days_of, op_totals, op_why;
-op_fn op_today, op_status, op_check, op_backup;
+op_fn op_today, op_status, op_backup;
 
 #endif

@@ -107,27 +107,22 @@ ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
     }
 }
 
-/* ---- The store ---- */
+/* ---- A copy of the store ---- */
 
-static ask_step words_answer(ask *a, const dn_msg *reply) {
+static ask_step backup_answer(ask *a, const dn_msg *reply) {
     const dn_kv_words *answer = DN_BODY(dn_kv_words, reply);
 
     if (answer->status != DN_OK)
-        return ask_refuse(a, answer->status == DN_EINVAL ? "damaged" : "failed", "%s",
+        return ask_refuse(a, "failed", "%s",
                           answer->words[0] ? answer->words : dn_error_text(answer->status));
-    ask_put(a, "words", json_string(answer->words));
     return ASK_DONE;
-}
-
-ask_step op_check(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    return reply ? words_answer(a, reply) : ask_call_long(self, a, w->kv, DN_KV_CHECK, NULL, 0);
 }
 
 ask_step op_backup(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
     const char *path = "";
     size_t      len = 0;
 
-    if (reply) return words_answer(a, reply);
+    if (reply) return backup_answer(a, reply);
     if (!ask_text(a, "path", &path, &len)) return ASK_REFUSED;
     /* The daemon's working directory is not its client's. */
     if (*path != '/' || strlen(path) != len)

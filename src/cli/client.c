@@ -4,6 +4,7 @@
 #include "api/control.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@ struct client {
     char   code[CODE];
     char  *data;
     time_t asked_at; /* CLOCK_MONOTONIC, in seconds */
+
+    volatile sig_atomic_t interrupted; /* by a signal handler */
 };
 
 static void hang_up(client *c) {
@@ -142,11 +145,17 @@ static bool put_line(client *c, json_t *request) {
     return put;
 }
 
-/* A check or a copy of a large store takes its time; a question does not. */
+/* A copy of a large store takes its time; a question does not. */
 static bool takes_long(const json_t *request) {
     const char *op = json_string_value(json_object_get(request, "op"));
 
-    return op && (strcmp(op, "check") == 0 || strcmp(op, "backup") == 0);
+    return op && strcmp(op, "backup") == 0;
+}
+
+static const char *why_no_answer(const client *c, int code) {
+    if (c->interrupted) return "interrupted";
+    return code == EAGAIN ? "the daemon does not answer"
+                          : "the daemon has gone, or ended the connection";
 }
 
 json_t *client_ask_for(client *c, json_t *request, int *out_exit, const char **out_code) {
@@ -168,9 +177,7 @@ json_t *client_ask_for(client *c, json_t *request, int *out_exit, const char **o
         c->asked_at = now_s();
     } else json_decref(request);
     if (len <= 0) {
-        (void)complain(DN_EXIT_FAILED, "%s",
-                       errno == EAGAIN ? "the daemon does not answer"
-                                       : "the daemon has gone, or ended the connection");
+        (void)complain(DN_EXIT_FAILED, "%s", why_no_answer(c, errno));
         return NULL;
     }
     json_t *answer = json_loadb(c->line, (size_t)len, JSON_REJECT_DUPLICATES, &error);
@@ -193,4 +200,27 @@ json_t *client_ask(client *c, json_t *request, int *out_exit) {
     const char *code;
 
     return client_ask_for(c, request, out_exit, &code);
+}
+
+int client_backup(client *c, const char *path) {
+    char here[4096] = "", whole[8192];
+    int  exit_code;
+
+    if (*path != '/' && !getcwd(here, sizeof here))
+        return complain(DN_EXIT_FAILED, "where is this? name FILE from / on");
+    (void)snprintf(whole, sizeof whole, "%s%s%s", here, *here ? "/" : "", path);
+    json_t *answer =
+        client_ask(c, json_pack("{s:s, s:s}", "op", "backup", "path", whole), &exit_code);
+    if (!answer) return exit_code;
+    json_decref(answer);
+    return DN_EXIT_DONE;
+}
+
+/* shutdown wakes who waits, and lets nobody wait who was about to. */
+void client_interrupt(client *c) {
+    const int code = errno;
+
+    c->interrupted = 1;
+    (void)shutdown(c->fd, SHUT_RDWR);
+    errno = code;
 }

@@ -19,6 +19,13 @@ json_t *client_ask(client *c, json_t *request, int *out_exit);
 /* The same, where a refusal is no failure: *out_code is its code ("not_found"), valid until the next ask; "" for none. */
 json_t *client_ask_for(client *c, json_t *request, int *out_exit, const char **out_code);
 
+/* Has the daemon copy its store to a new file; path may begin at the working directory. An exit code; if it is not
+ * DN_EXIT_DONE, it has been complained of. */
+int client_backup(client *c, const char *path);
+
+/* For a signal handler: whoever waits for an answer, or will, is told that it was interrupted. */
+void client_interrupt(client *c);
+
 /* Connects for a command that cannot do without a daemon; NULL: complained of, and *out_exit says how. */
 client *client_of(const call *c, int *out_exit);
 

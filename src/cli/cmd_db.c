@@ -1,8 +1,8 @@
 /* cmd_db.c - the database as a whole: is it sound, and a copy of it. */
+#include "store_copy.h"
 #include "store_direct.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 static int say(const call *c, const char *words) {
     if (c->json) return print_json(json_pack("{s:b, s:s}", "done", 1, "words", words));
@@ -13,21 +13,12 @@ static int say(const call *c, const char *words) {
 /* ---- check ---- */
 
 /* Damage is what this command was asked to find: it has said so, and failed. */
-static int check_by(client *asked, const call *c) {
-    int     exit_code;
-    json_t *answer = client_ask(asked, json_pack("{s:s}", "op", "check"), &exit_code);
-
-    if (!answer) return exit_code;
-    json_decref(answer);
-    return say(c, "sound");
-}
-
-static int check_here(dn_store *store, const call *c) {
+static int check(dn_store *store, const char *of, const char *sound, const call *c) {
     char      why[DN_STORE_WHY];
     const int rc = dn_store_check(store, why);
 
-    return rc == DN_OK ? say(c, "sound")
-                       : complain(DN_EXIT_FAILED, "%s", *why ? why : dn_error_text(rc));
+    return rc == DN_OK ? say(c, sound)
+                       : complain(DN_EXIT_FAILED, "%s%s", of, *why ? why : dn_error_text(rc));
 }
 
 int cmd_db_check(const call *c) {
@@ -36,25 +27,13 @@ int cmd_db_check(const call *c) {
     int exit_code;
 
     if (!daemon_or_store(c, &asked, &store, &exit_code)) return exit_code;
-    return asked ? check_by(asked, c) : check_here(store, c);
+    if (!asked) return check(store, "", "sound", c);
+    store = store_copy(c, asked, &exit_code);
+    if (!store) return exit_code;
+    return check(store, STORE_COPY_OF, "sound; the daemon runs, so a copy was looked at", c);
 }
 
 /* ---- backup ---- */
-
-static int backup_by(client *asked, const char *path) {
-    char    here[4096], whole[8192];
-    int     exit_code;
-    json_t *answer;
-
-    if (*path != '/' && !getcwd(here, sizeof here))
-        return complain(DN_EXIT_FAILED, "where is this? name FILE from / on");
-    if (*path == '/') (void)snprintf(whole, sizeof whole, "%s", path);
-    else (void)snprintf(whole, sizeof whole, "%s/%s", here, path);
-    answer = client_ask(asked, json_pack("{s:s, s:s}", "op", "backup", "path", whole), &exit_code);
-    if (!answer) return exit_code;
-    json_decref(answer);
-    return DN_EXIT_DONE;
-}
 
 static int backup_here(dn_store *store, const char *path) {
     char       why[DN_STORE_WHY] = "";
@@ -76,7 +55,7 @@ int cmd_db_backup(const call *c) {
     int  exit_code;
 
     if (!daemon_or_store(c, &asked, &store, &exit_code)) return exit_code;
-    exit_code = asked ? backup_by(asked, c->operands[0]) : backup_here(store, c->operands[0]);
+    exit_code = asked ? client_backup(asked, c->operands[0]) : backup_here(store, c->operands[0]);
     if (exit_code != DN_EXIT_DONE) return exit_code;
     (void)snprintf(said, sizeof said, "copied to %s", c->operands[0]);
     return say(c, said);

@@ -123,6 +123,8 @@ static const command commands[] = {
     {.name = "db check",
      .operands = "",
      .help = "looks through the whole database for damage",
+     .more = "While a daemon runs it has the daemon make a copy in the data directory and looks at "
+             "that, for\nwhich there has to be room; the daemon goes on meanwhile.\n",
      .run = cmd_db_check,
      .prints_data = true},
     {.name = "db backup",

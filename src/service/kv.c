@@ -43,7 +43,6 @@ static const dn_handler kv_handlers[] = {
     {DN_KV_DAY, kv_on_day},
     {DN_KV_TOTALS, kv_on_totals},
     {DN_KV_STATUS, kv_on_status},
-    {DN_KV_CHECK, kv_on_check},
     {DN_KV_BACKUP, kv_on_backup},
     {KV_BACKUP_STEP, kv_on_backup_step},
     {KV_GO_ON, kv_on_go_on},

@@ -101,7 +101,6 @@ int kv_on_days_of(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_day(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_totals(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_status(dn_self *self, void *state, const dn_msg *msg);
-int kv_on_check(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_hooks(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_backup(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_backup_step(dn_self *self, void *state, const dn_msg *msg);

@@ -180,25 +180,14 @@ int kv_on_status(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
+/* ---- A copy ---- */
+
 static void say(dn_self *self, const dn_msg *msg, int status, const char *words) {
     dn_kv_words answer = {.status = status};
 
     strncpy(answer.words, words, sizeof answer.words - 1);
     dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
 }
-
-/* A long one: everything else waits for it. */
-int kv_on_check(dn_self *self, void *state, const dn_msg *msg) {
-    kv       *k = state;
-    char      why[DN_STORE_WHY] = "";
-    const int rc = dn_store_check(k->store, why);
-
-    kv_look_at(k, rc, "checking");
-    say(self, msg, rc, rc == DN_OK ? "sound" : why);
-    return DN_OK;
-}
-
-/* ---- A copy ---- */
 
 static void release_backup(void *backup) { dn_backup_free(backup); }
 

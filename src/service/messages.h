@@ -45,7 +45,6 @@ enum dn_service_msg {
     DN_KV_DAY,       /* dn_kv_day         -> dn_kv_rows_answer, dn_ledger_row... */
     DN_KV_TOTALS,    /* dn_kv_totals      -> dn_kv_rows_answer, dn_day_totals... */
     DN_KV_STATUS,    /* nothing           -> dn_kv_status */
-    DN_KV_CHECK,     /* nothing           -> dn_kv_words */
     DN_KV_BACKUP,    /* path              -> dn_kv_words */
     DN_KV_HOOKS,     /* hooks: int64_t now_ms -> dn_kv_hooks_answer, dn_hook... */
     DN_KV_HOOK_DONE, /* hooks: dn_hook_outcome -> dn_kv_words */

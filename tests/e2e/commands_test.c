@@ -1,12 +1,17 @@
 /* commands_test.c - every command against a real daemon, and without one. */
 #include "place.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DEMO_RUNNER "--runner=exec:/bin/true"
 
@@ -92,7 +97,7 @@ TEST(a_user_is_registered_read_changed_listed_and_removed) {
     CHECK_RUN(p, 1, "users", "get", "ada");
     CHECK_SAID("there is no such user");
     CHECK_RUN(p, 1, "users", "rm", "ada");
-    place_signal(p, 15);
+    place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
 }
 
@@ -204,7 +209,7 @@ TEST(the_day_is_told_by_today_why_status_and_audit) {
     CHECK_SAID("\"executor\":{");
     CHECK_RUN(p, 0, "audit", "--json");
     CHECK_SAID("\"sound\":true");
-    place_signal(p, 15);
+    place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     CHECK_RUN(p, 0, "audit");
     CHECK_SAID("sound");
@@ -231,7 +236,7 @@ TEST(an_audit_names_whose_record_is_not_there_and_exits_3) {
     WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
                  strstr(place_said(), "ada") && strstr(place_said(), "bob"),
              20000);
-    place_signal(p, 15);
+    place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     change_the_store(p, "DELETE FROM ledger WHERE n = (SELECT n FROM users WHERE id = 'ada')");
     CHECK_RUN(p, 3, "audit");
@@ -241,7 +246,7 @@ TEST(an_audit_names_whose_record_is_not_there_and_exits_3) {
     CHECK_RUN(p, 3, "audit", "--json");
     CHECK_SAID("\"sound\":false");
     CHECK_SAID("\"id\":\"ada\"");
-    place_signal(p, 15);
+    place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     change_the_store(
         p, "INSERT INTO ledger SELECT day, 77, status, at_ms, attempts, cls FROM ledger LIMIT 1");
@@ -264,7 +269,7 @@ TEST(a_backup_is_a_store_with_the_daemon_and_without) {
     CHECK_RUN(p, 0, "db", "backup", copy);
     CHECK_RUN(p, 1, "db", "backup", copy);
     CHECK_RUN(p, 1, "db", "backup", "/nowhere/at/all");
-    place_signal(p, 15);
+    place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     CHECK_RUN(p, 0, "db", "check");
     CHECK_RUN(p, 1, "db", "backup", copy);
@@ -274,6 +279,85 @@ TEST(a_backup_is_a_store_with_the_daemon_and_without) {
     CHECK_RUN(p, 0, "db", "check");
     place_serve(p, ARGS(DEMO_RUNNER));
     CHECK_RUN(p, 0, "users", "get", "ada");
+}
+
+static bool is_there(const place *p, const char *name) {
+    char        path[PLACE_PATH + 64];
+    struct stat about;
+
+    (void)snprintf(path, sizeof path, "%s/%s", p->data, name);
+    return stat(path, &about) == 0;
+}
+
+TEST(a_check_of_a_running_daemon_looks_at_a_copy_and_leaves_nothing) {
+    place *p = served();
+    char   copy[PLACE_PATH + 64];
+
+    CHECK_RUN(p, 0, "db", "check");
+    CHECK_STR(place_said(), "sound; the daemon runs, so a copy was looked at\n");
+    CHECK_RUN(p, 0, "db", "check", "--json");
+    CHECK_SAID("{\"done\":true,\"words\":\"sound");
+    CHECK(!is_there(p, "check-copy"));
+
+    /* As one that was killed leaves it. */
+    (void)snprintf(copy, sizeof copy, "%s/check-copy", p->data);
+    CHECK_INT(mkdir(copy, 0700), 0);
+    (void)place_write(p, "data/check-copy/diurnal.db", "half", 4);
+    (void)place_write(p, "data/check-copy/diurnal.db.part-1", "half", 4);
+    CHECK_RUN(p, 0, "db", "check");
+    CHECK(!is_there(p, "check-copy"));
+
+    CHECK_INT(mkdir(copy, 0700), 0);
+    (void)place_write(p, "data/check-copy/letter", "to my aunt", 10);
+    CHECK_RUN(p, 0, "db", "check");
+    CHECK(is_there(p, "check-copy/letter") && !is_there(p, "check-copy/diurnal.db"));
+}
+
+TEST(a_check_finds_in_the_copy_what_is_wrong_with_the_database) {
+    place *p = served();
+
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    change_the_store(p, "UPDATE counters SET value = value + 1 WHERE name = 'users'");
+    place_serve(p, ARGS(DEMO_RUNNER));
+    CHECK_RUN(p, 1, "db", "check");
+    CHECK_SAID("diurnal: looked at a copy of the database: ");
+    CHECK_SAID("the number of users is not what is counted");
+    CHECK(!is_there(p, "check-copy"));
+}
+
+TEST(checks_do_not_get_into_each_others_way) {
+    place    *p = served();
+    const int fd = open(p->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    CHECK(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    CHECK_RUN(p, 1, "db", "check");
+    CHECK_SAID("another check is under way");
+    CHECK(!is_there(p, "check-copy"));
+    (void)close(fd);
+    CHECK_RUN(p, 0, "db", "check");
+}
+
+/* The daemon stands still, so the check waits for the copy for as long as the test likes. */
+TEST(a_check_that_is_ended_by_a_signal_leaves_nothing) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    place           *p = served();
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        int status = 0;
+
+        place_signal(p, SIGSTOP);
+        const pid_t check = place_begin(p, ARGS("db", "check"));
+        WAIT_FOR(is_there(p, "check-copy"), 20000);
+        CHECK(kill(check, signals[i]) == 0);
+        CHECK(waitpid(check, &status, 0) == check);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
+        CHECK(!is_there(p, "check-copy"));
+        place_signal(p, SIGCONT);
+        WAIT_FOR(place_run(p, ARGS("db", "check")) == 0, 20000);
+        CHECK(!is_there(p, "check-copy"));
+    }
+    CHECK(place_has_said(p, "diurnal: interrupted"));
 }
 
 /* ---- Configuration ---- */

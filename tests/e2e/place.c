@@ -91,26 +91,46 @@ static bool says(const char *const *args, const char *word) {
     return *args != NULL;
 }
 
-void place_start(place *p, const char *const *args) {
-    /* Many of them at a time: each where there is room. */
-    const char *const serve[] = {"serve",       "--data",
-                                 p->data,       says(args, "--listen") ? NULL : "--listen",
-                                 "127.0.0.1:0", NULL};
-    const pid_t       parent = getpid();
-    const int         log = open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    struct stat       about;
+/* In a process of its own, which says what it says into the log. */
+static pid_t begin(const char *const *first, const char *const *second, int log) {
+    const pid_t parent = getpid();
+    const pid_t child = fork();
 
-    CHECK(log >= 0);
-    CHECK(fstat(log, &about) == 0);
-    p->log_at = about.st_size;
-    p->daemon = fork();
-    CHECK(p->daemon >= 0);
-    if (p->daemon == 0) {
+    CHECK(child >= 0);
+    if (child == 0) {
         (void)dup2(log, STDOUT_FILENO);
         (void)dup2(log, STDERR_FILENO);
-        become(serve, args, parent);
+        become(first, second, parent);
     }
+    return child;
+}
+
+static int log_open(const place *p) {
+    const int log = open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+    CHECK(log >= 0);
+    return log;
+}
+
+void place_start(place *p, const char *const *args) {
+    const int   log = log_open(p);
+    struct stat about;
+
+    CHECK(fstat(log, &about) == 0);
+    p->log_at = about.st_size;
+    /* Many of them at a time: each where there is room. */
+    p->daemon = begin(
+        ARGS("serve", "--data", p->data, says(args, "--listen") ? NULL : "--listen", "127.0.0.1:0"),
+        args, log);
     (void)close(log);
+}
+
+pid_t place_begin(const place *p, const char *const *args) {
+    const int   log = log_open(p);
+    const pid_t child = begin(args, ARGS("--data", p->data), log);
+
+    (void)close(log);
+    return child;
 }
 
 static char words[PLACE_SAID];

@@ -45,6 +45,9 @@ int place_wait(place *p);
 int         place_run(const place *p, const char *const *args);
 const char *place_said(void);
 
+/* Starts it and does not wait; what it prints goes to the log. Its number, for waitpid. */
+pid_t place_begin(const place *p, const char *const *args);
+
 /* The same without --data, `input` on standard input (NULL: nothing). */
 int place_run_bare(const char *const *args, const char *input);
 

@@ -218,6 +218,7 @@ TEST(garbage_at_the_control_door_is_answered_with_an_error_and_hurts_nobody) {
         "{}\n",
         "{\"op\":7}\n",
         "{\"op\":\"fly\"}\n",
+        "{\"op\":\"check\"}\n",
         "{\"op\":\"user\"}\n",
         "{\"op\":\"user\",\"id\":\"\"}\n",
         "{\"op\":\"user\",\"op\":\"user\"}\n",
@@ -348,10 +349,15 @@ TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
     CHECK_RUN(p, 1, "users", "set", "bob", "--due", "08:00");
     CHECK_SAID("the disk is full");
     CHECK(!status_is(p, "ada", "success"));
+    CHECK_RUN(p, 1, "db", "check");
+    CHECK_SAID("a copy to look at needs ");
+    CHECK_SAID(" KiB of room, and there are 0: make room");
+    CHECK_RUN(p, 0, "status");
     fill(base, false);
     WAIT_FOR(status_is(p, "ada", "success"), 20000);
     CHECK_UINT(atomic_load(&e->requests), 1);
     CHECK_RUN(p, 0, "audit");
+    CHECK_RUN(p, 0, "db", "check");
     CHECK_RUN(p, 0, "users", "set", "bob", "--due", "08:00");
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);

@@ -1,0 +1,179 @@
+/* store_copy.c - see store_copy.h.
+ * The daemon is told a path, so there has to be a name; it stands in a directory of its own, because that is what the
+ * store's door opens, and so that all that is left of a killed one can be found. The lock of the data directory
+ * itself (the daemon's is that of a file in it) says whether somebody is at it still. */
+#include "store_copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define COPY_DIR  "check-copy"
+#define COPY_FILE "diurnal.db" /* what begins so is ours: the copy, and what becomes one */
+
+enum {
+    ENDINGS = 3,
+    PATH_ROOM = 4096 + 64,
+    ROOM_LEFT = 1 << 20, /* and an eighth of the copy: for what the daemon writes meanwhile */
+};
+
+static const int endings[ENDINGS] = {SIGINT, SIGTERM, SIGHUP};
+
+typedef struct copying {
+    const char *data;
+    int         data_fd, dir_fd;
+    bool        is_made; /* the directory is there */
+} copying;
+
+/* ---- Signals ---- */
+
+/* The handler knows nothing else. Set before it is installed. */
+static client               *waiting;
+static volatile sig_atomic_t ended_by;
+
+static void on_ending(int number) {
+    ended_by = number;
+    client_interrupt(waiting);
+}
+
+/* What is ignored (nohup) stays so. */
+static void endings_catch(client *asked, struct sigaction before[ENDINGS]) {
+    struct sigaction action = {.sa_handler = on_ending, .sa_flags = SA_RESTART};
+
+    waiting = asked;
+    (void)sigemptyset(&action.sa_mask);
+    for (int i = 0; i < ENDINGS; i++) {
+        (void)sigaction(endings[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) (void)sigaction(endings[i], &action, NULL);
+    }
+}
+
+static void endings_let(const struct sigaction before[ENDINGS]) {
+    for (int i = 0; i < ENDINGS; i++) (void)sigaction(endings[i], &before[i], NULL);
+    if (ended_by) (void)raise(ended_by);
+}
+
+/* ---- The directory ---- */
+
+static int failed(const copying *k, const char *what) {
+    return complain(DN_EXIT_FAILED, "%s/%s cannot be %s: %s", k->data, COPY_DIR, what,
+                    strerror(errno));
+}
+
+static int lock_take(copying *k) {
+    k->data_fd = open(k->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (k->data_fd < 0)
+        return complain(DN_EXIT_FAILED, "%s cannot be opened: %s", k->data, strerror(errno));
+    if (flock(k->data_fd, LOCK_EX | LOCK_NB) == 0) return DN_EXIT_DONE;
+    return complain(DN_EXIT_FAILED, "%s: another check is under way; wait for it", k->data);
+}
+
+/* Nothing but what we name so: whatever else somebody may keep there is not ours. */
+static void dir_empty(const copying *k) {
+    const int            fd = openat(k->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR                 *all = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *one;
+
+    if (!all) {
+        if (fd >= 0) (void)close(fd);
+        return;
+    }
+    while ((one = readdir(all)))
+        if (strncmp(one->d_name, COPY_FILE, strlen(COPY_FILE)) == 0)
+            (void)unlinkat(k->dir_fd, one->d_name, 0);
+    (void)closedir(all);
+}
+
+/* The daemon writes into it, whoever we are. */
+static int dir_make(copying *k) {
+    struct stat data, dir;
+
+    if (mkdirat(k->data_fd, COPY_DIR, S_IRWXU) < 0 && errno != EEXIST) return failed(k, "made");
+    k->is_made = true;
+    k->dir_fd = openat(k->data_fd, COPY_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (k->dir_fd < 0) return failed(k, "opened");
+    if (fstat(k->data_fd, &data) < 0 || fstat(k->dir_fd, &dir) < 0) return failed(k, "looked at");
+    if ((dir.st_uid != data.st_uid || dir.st_gid != data.st_gid) &&
+        fchown(k->dir_fd, data.st_uid, data.st_gid) < 0)
+        return failed(k, "given to the daemon's user");
+    dir_empty(k);
+    return DN_EXIT_DONE;
+}
+
+static void dir_remove(copying *k) {
+    if (k->dir_fd >= 0) {
+        dir_empty(k);
+        (void)close(k->dir_fd);
+    }
+    if (k->is_made) (void)unlinkat(k->data_fd, COPY_DIR, AT_REMOVEDIR);
+    if (k->data_fd >= 0) (void)close(k->data_fd);
+}
+
+/* ---- Room ---- */
+
+static uint64_t size_of(const copying *k, const char *name) {
+    struct stat about;
+
+    return fstatat(k->data_fd, name, &about, 0) == 0 ? (uint64_t)about.st_size : 0;
+}
+
+/* A copy that fills the disk would make the daemon wait, so it is not begun. */
+static int look_for_room(const copying *k) {
+    const uint64_t copy = size_of(k, "diurnal.db") + size_of(k, "diurnal.db-wal");
+    const uint64_t wanted = copy + copy / 8 + ROOM_LEFT;
+    struct statvfs disk;
+
+    if (fstatvfs(k->data_fd, &disk) < 0) return DN_EXIT_DONE; /* then it shows when it is met */
+    const uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (room >= wanted) return DN_EXIT_DONE;
+    return complain(DN_EXIT_FAILED,
+                    "%s: a copy to look at needs %llu KiB of room, and there are %llu: make room, "
+                    "or stop the daemon and check then",
+                    k->data, (unsigned long long)(wanted / 1024),
+                    (unsigned long long)(room / 1024));
+}
+
+/* ---- The copy ---- */
+
+static int copy_open(const call *c, dn_store **out_store) {
+    char                  path[PATH_ROOM], why[DN_STORE_WHY];
+    const dn_store_config config = {
+        .dir = path,
+        .ledger_days = (uint32_t)c->settings->ledger_days,
+        .read_only = true,
+    };
+
+    (void)snprintf(path, sizeof path, "%s/%s", c->settings->data, COPY_DIR);
+    const int rc = dn_store_open(&config, out_store, why);
+    return rc == DN_OK ? DN_EXIT_DONE : complain(DN_EXIT_FAILED, STORE_COPY_OF "%s", why);
+}
+
+static int copy_make(const call *c, client *asked) {
+    char path[PATH_ROOM];
+
+    (void)snprintf(path, sizeof path, "%s/%s/%s", c->settings->data, COPY_DIR, COPY_FILE);
+    return client_backup(asked, path);
+}
+
+dn_store *store_copy(const call *c, client *asked, int *out_exit) {
+    copying          k = {.data = c->settings->data, .data_fd = -1, .dir_fd = -1};
+    struct sigaction before[ENDINGS];
+    dn_store        *store = NULL;
+
+    endings_catch(asked, before);
+    *out_exit = lock_take(&k);
+    if (*out_exit == DN_EXIT_DONE) *out_exit = dir_make(&k);
+    if (*out_exit == DN_EXIT_DONE) *out_exit = look_for_room(&k);
+    if (*out_exit == DN_EXIT_DONE) *out_exit = copy_make(c, asked);
+    if (*out_exit == DN_EXIT_DONE) *out_exit = copy_open(c, &store);
+    dir_remove(&k);
+    endings_let(before);
+    return store;
+}
