@@ -3,6 +3,7 @@
  * lock then decides who is the daemon of this data directory. */
 #include "command.h"
 #include "herald.h"
+#include "reload.h"
 #include "secrets.h"
 #include "serve_config.h"
 
@@ -12,6 +13,8 @@
 #include "diurnal/runtime.h"
 #include "obs/log.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +25,12 @@
 enum { EDGE = 4, SHOWN = 512, STACK_OF_STOPS = 3 };
 
 typedef struct served {
-    const call       *call;
-    dn_settings      *settings;
-    char             *secrets;
-    char              runner_shown[SHOWN];
+    const call  *call;
+    dn_settings *settings;
+    char        *secrets;
+    char         runner_shown[SHOWN];
+    char         executable
+        [PATH_MAX]; /* as it was found at the start: a newer one may be there by then. "": unknown */
     dn_service_config service;
     dn_control_config control;
     dn_web_config     web;
@@ -35,19 +40,41 @@ typedef struct served {
     dn_child_spec     edge[EDGE];
     dn_service_tree   tree;
     dn_runtime       *runtime;
+    bool              to_start_anew;
 } served;
 
 /* ---- Signals ---- */
 
-/* Handlers know nothing but what stands here. Set before they are installed. */
+/* Handlers know nothing but what stands here. Set before they are installed. All but `stops` are of one thread and its
+ * handlers. */
 static dn_runtime           *stops;
 static volatile sig_atomic_t stops_asked;
+static volatile sig_atomic_t stop_sent;   /* by a handler */
+static volatile sig_atomic_t starts_anew; /* by reload: it is stopping to start anew */
 
-/* The first: jobs may finish. The second: everything is killed. The third is for whom even that takes too long. */
+/* The first: jobs may finish. The second: everything is killed. The third is for whom even that takes too long. Where it
+ * is stopping to start anew, the first has it stop for good, and changes nothing else. */
 static void on_stop(int number) {
     (void)number;
     if (++stops_asked >= STACK_OF_STOPS) _exit(DN_EXIT_FAILED);
+    if (stops_asked == 1 && starts_anew) return;
+    stop_sent = 1;
     dn_runtime_stop(stops);
+}
+
+/* Whichever comes first, this or a signal: the runtime is told once. */
+static void stop_to_start_anew(void) {
+    starts_anew = 1;
+    if (!stop_sent) dn_runtime_stop(stops);
+}
+
+static void stops_mask(int how) {
+    sigset_t both;
+
+    (void)sigemptyset(&both);
+    (void)sigaddset(&both, SIGTERM);
+    (void)sigaddset(&both, SIGINT);
+    (void)sigprocmask(how, &both, NULL);
 }
 
 static void listen_to_signals(dn_runtime *runtime) {
@@ -60,41 +87,61 @@ static void listen_to_signals(dn_runtime *runtime) {
     (void)sigaction(SIGINT, &stop, NULL);
     (void)sigaction(SIGPIPE, &ignore, NULL);
     (void)sigaction(SIGHUP, &ignore, NULL); /* until there is an actor that hears it */
+    stops_mask(SIG_UNBLOCK);                /* one that came while it started anew comes now */
 }
 
 /* ---- SIGHUP ---- */
 
-static bool takes_effect_now(size_t setting) { return setting == DN_SETTING_log_level; }
+/* Of the settings that are LIVE in settings.def, and there is this one. As long as either level would have it said, it is
+ * said. */
+static void take_live(served *d, const dn_settings *fresh, const char *changed) {
+    const int before = d->settings->log_level, level = fresh->log_level;
 
-/* What the service goes by is read by three loops, so it stays as it was at the start. */
-static void reload(void *context) {
-    served           *d = context;
-    dn_settings      *fresh = NULL;
-    char              why[DN_SETTINGS_WHY], waits[SHOWN] = "";
-    size_t            used = 0;
-    dn_settings_input input = d->call->input;
+    dn_log_threshold((dn_log_level)(level < before ? level : before));
+    dn_log(DN_LOG_INFO, "config.read", "read again; %s has changed, and holds from now on",
+           changed);
+    dn_log_threshold((dn_log_level)level);
+    d->settings->log_level = level;
+}
 
-    if (dn_settings_load(&input, &fresh, why) < 0) {
-        dn_log(DN_LOG_ERROR, "config.refused", "everything stays as it was: %s", why);
+/* What the service goes by is read by three loops, so all else than the log's threshold is taken by a fresh start. What
+ * such a one would fail at is looked at before. */
+static void begin_anew(const served *d, const char *changed) {
+    if (access(d->executable, X_OK) < 0) {
+        dn_log(DN_LOG_ERROR, "config.refused",
+               "everything stays as it was: %s changed, and %s cannot be started anew: %s", changed,
+               *d->executable ? d->executable : "the program", strerror(errno));
         return;
     }
-    const int rc = fresh->demo ? serve_demo_defaults(fresh) : DN_OK;
-    if (rc < 0 || dn_settings_check(fresh, why) < 0) {
-        dn_log(DN_LOG_ERROR, "config.refused", "everything stays as it was: %s",
-               rc < 0 ? dn_error_text(rc) : why);
-        dn_settings_free(fresh);
+    dn_log(DN_LOG_INFO, "config.read",
+           "read again; changed: %s; running jobs may finish, then the daemon starts anew",
+           changed);
+    stop_to_start_anew();
+}
+
+static void on_hangup(void *context) {
+    served *d = context;
+    char    words[RELOAD_WORDS];
+    DN_AUTO(dn_settings) fresh = NULL;
+
+    if (starts_anew || stops_asked > 0) return; /* whoever starts next reads it */
+    switch (reload_read(&d->call->input, d->settings, d->secrets, &fresh, words)) {
+    case RELOAD_REFUSED:
+        dn_log(DN_LOG_ERROR, "config.refused", "everything stays as it was: %s", words);
         return;
+    case RELOAD_SAME: dn_log(DN_LOG_INFO, "config.read", "read again; nothing has changed"); return;
+    case RELOAD_LIVE: take_live(d, fresh, words); return;
+    case RELOAD_ANEW: begin_anew(d, words); return;
     }
-    for (size_t i = 0; i < DN_SETTINGS; i++) {
-        if (takes_effect_now(i) || dn_settings_same(d->settings, fresh, i) || used >= sizeof waits)
-            continue;
-        used += (size_t)snprintf(waits + used, sizeof waits - used, "%s%s", used ? ", " : "",
-                                 dn_settings_table[i].key);
-    }
-    dn_log_threshold((dn_log_level)fresh->log_level);
-    dn_log(DN_LOG_INFO, "config.read", "read again; %s%s",
-           used ? "these wait for a restart: " : "nothing waits for a restart", waits);
-    dn_settings_free(fresh);
+}
+
+/* The same process: whoever watches it by its number goes on doing so. What is open is closed with it, and what is
+ * ignored stays so. */
+static int start_anew(const served *d) {
+    (void)fflush(NULL);
+    (void)execv(d->executable, d->call->argv);
+    return complain(DN_EXIT_FAILED, "%s cannot be started anew: %s", d->executable,
+                    strerror(errno));
 }
 
 /* ---- What goes wrong ---- */
@@ -147,7 +194,10 @@ static int settings_take(served *d) {
     const int rc =
         serve_settings_take(&d->call->input, &d->settings, &d->secrets, &d->service, why);
 
-    if (rc == DN_OK) return DN_EXIT_DONE;
+    if (rc == DN_OK) {
+        dn_log_threshold((dn_log_level)d->settings->log_level);
+        return DN_EXIT_DONE;
+    }
     return rc == DN_EINVAL ? complain(DN_EXIT_USAGE, "%s", why)
                            : complain(DN_EXIT_FAILED, "%s", dn_error_text(rc));
 }
@@ -182,7 +232,7 @@ static void tree_make(served *d) {
                                      .runner = d->runner_shown,
                                      .listens = d->listens};
     d->web.service = &d->service;
-    d->hangup = (dn_hangup_config){.on_hangup = reload, .context = d};
+    d->hangup = (dn_hangup_config){.on_hangup = on_hangup, .context = d};
     d->herald = (herald_config){.data = s->data,
                                 .listens = d->listens,
                                 .runner = d->runner_shown,
@@ -208,10 +258,20 @@ static int run_to_the_end(served *d) {
         return complain(DN_EXIT_FAILED, "the runtime cannot be made: %s", dn_error_text(rc));
     listen_to_signals(d->runtime);
     rc = dn_runtime_run(d->runtime, &root);
+    stops_mask(SIG_BLOCK); /* what comes from here on is for who is started anew, or for nobody */
+    d->to_start_anew = starts_anew && stops_asked == 0;
     if (rc < 0) return complain(DN_EXIT_FAILED, "ended: %s", dn_error_text(rc));
     if (stops_asked > 1) return complain(DN_EXIT_FAILED, "ended at once, as it was asked to");
     dn_log(DN_LOG_INFO, "daemon.stopped", "everything is committed");
     return DN_EXIT_DONE;
+}
+
+static void served_done(served *d) {
+    dn_runtime_free(d->runtime);
+    if (d->web.listener >= 0) (void)close(d->web.listener);
+    dn_store_free(d->service.store);
+    dn_settings_free(d->settings);
+    dn_secrets_free(d->secrets);
 }
 
 int cmd_serve(const call *c) {
@@ -221,6 +281,8 @@ int cmd_serve(const call *c) {
     if (!d) return complain(DN_EXIT_FAILED, "out of memory");
     d->call = c;
     d->web.listener = -1;
+    if (readlink("/proc/self/exe", d->executable, sizeof d->executable - 1) < 0)
+        d->executable[0] = '\0';
     code = settings_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
@@ -228,14 +290,8 @@ int cmd_serve(const call *c) {
         tree_make(d);
         code = run_to_the_end(d);
     }
-    /* Signals may still come: from here on they find nobody to stop. */
-    (void)signal(SIGTERM, SIG_IGN);
-    (void)signal(SIGINT, SIG_IGN);
-    dn_runtime_free(d->runtime);
-    if (d->web.listener >= 0) (void)close(d->web.listener);
-    dn_store_free(d->service.store);
-    dn_settings_free(d->settings);
-    dn_secrets_free(d->secrets);
+    served_done(d);
+    if (code == DN_EXIT_DONE && d->to_start_anew) code = start_anew(d);
     free(d);
     return code;
 }

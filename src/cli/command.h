@@ -16,6 +16,7 @@ typedef struct command command;
 /* What a command is run with. */
 typedef struct call {
     const char        *program; /* as it was called */
+    char *const       *argv;    /* all of it */
     const command     *command;
     dn_settings_input  input; /* as the settings were read from; a SIGHUP reads them again */
     const dn_settings *settings;

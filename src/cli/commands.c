@@ -46,7 +46,9 @@ static const command commands[] = {
      .help = "the daemon",
      .more =
          "It runs until SIGTERM or Ctrl-C: then running jobs may finish, and a second signal does\n"
-         "not wait for them. SIGHUP reads the configuration again.\n",
+         "not wait for them. SIGHUP reads the configuration again; if it has changed, the daemon "
+         "lets\n"
+         "running jobs finish and starts anew with it, in the same process.\n",
      .run = cmd_serve,
      .serves = true},
     {.name = "users set",
@@ -267,7 +269,7 @@ static int operands_check(const command *c, size_t len) {
     return DN_EXIT_DONE;
 }
 
-static int command_run(const char *program, const command *c, int argc, char **argv,
+static int command_run(char *const *whole_argv, const command *c, int argc, char **argv,
                        char **environment) {
     static const dn_flag help = {"help", NULL, "this", NULL};
     static const dn_flag json = {"json", NULL, "as JSON", NULL};
@@ -283,7 +285,8 @@ static int command_run(const char *program, const command *c, int argc, char **a
     if (c->prints_data) flags[flags_len++] = json;
     flags[flags_len++] = help;
     call the_call = {
-        .program = program,
+        .program = whole_argv[0],
+        .argv = whole_argv,
         .command = c,
         .input = {.argc = argc,
                   .argv = argv,
@@ -326,7 +329,7 @@ int commands_run(int argc, char **argv, char **environment) {
     if (strcmp(argv[1], "--version") == 0) argv[1] += 2;
     const command *c = command_find(argc - 1, argv + 1, &used);
     if (c) {
-        const int code = command_run(argv[0], c, argc - 1 - used, argv + 1 + used, environment);
+        const int code = command_run(argv, c, argc - 1 - used, argv + 1 + used, environment);
         if (fflush(stdout) == 0 && !ferror(stdout)) return code;
         return code != DN_EXIT_DONE ? code
                                     : complain(DN_EXIT_FAILED, "the output could not be written");

@@ -125,10 +125,7 @@ int serve_settings_take(const dn_settings_input *input, dn_settings **out_settin
     s = *out_settings;
     if (rc == DN_OK && s->demo) rc = serve_demo_defaults(s);
     if (rc == DN_OK) rc = dn_settings_check(s, why);
-    if (rc == DN_OK) {
-        dn_log_threshold((dn_log_level)s->log_level);
-        rc = serve_secrets_read(s->secret_file, out_secrets, why);
-    }
+    if (rc == DN_OK) rc = serve_secrets_read(s->secret_file, out_secrets, why);
     if (rc == DN_OK) rc = serve_config_of(s, *out_secrets, out_config, why);
     return rc == DN_OK ? serve_raise_files(s, why) : rc;
 }

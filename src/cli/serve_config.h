@@ -20,7 +20,8 @@ DN_MUST_USE int serve_config_of(const dn_settings *settings, const char *secrets
 /* As many descriptors as there may be. DN_EINVAL: fewer than the jobs need; why says so. */
 DN_MUST_USE int serve_raise_files(const dn_settings *settings, char *why);
 
-/* All of this, in its order: what `serve` does before it touches the data, and `check-config` does at all. What was made
+/* All of this, in its order: what `serve` does before it touches the data and again on SIGHUP, and `check-config` does at
+ * all. What was made
  * is the caller's, also if it fails; the out-parameters are NULL before. As those above. */
 DN_MUST_USE int serve_settings_take(const dn_settings_input *input, dn_settings **out_settings,
                                     char **out_secrets, dn_service_config *out_config, char *why);

@@ -16,7 +16,7 @@
 #define PREFIX     "DIURNAL_"
 #define PREFIX_LEN (sizeof PREFIX - 1)
 
-enum { RELOAD = true, RESTART = false, PLAIN = false, MASKED = true };
+enum { LIVE = true, ANEW = false, PLAIN = false, MASKED = true };
 
 const dn_setting dn_settings_table[DN_SETTINGS] = {
 #define SETTING(type_, key_, default_, min_, max_, unit_, reload_, shown_, help_)                  \
@@ -28,7 +28,7 @@ const dn_setting dn_settings_table[DN_SETTINGS] = {
         .help = (help_),                                                                           \
         .min = (min_),                                                                             \
         .max = (max_),                                                                             \
-        .reloadable = (reload_),                                                                   \
+        .live = (reload_),                                                                         \
         .masked = (shown_),                                                                        \
         .offset = offsetof(dn_settings, key_),                                                     \
     },

@@ -26,8 +26,8 @@ typedef struct dn_setting {
     dn_setting_type type;
     const char     *default_text, *unit, *help;
     int64_t         min, max;
-    bool            reloadable, masked;
-    size_t          offset; /* of its value in dn_settings */
+    bool            live, masked; /* live: it can change while the daemon runs */
+    size_t          offset;       /* of its value in dn_settings */
 } dn_setting;
 
 enum {
@@ -97,13 +97,13 @@ static inline void dn_settings_freep(dn_settings **settings) { dn_settings_free(
 /* What no value can tell by itself: do they go together, and is there what `serve` needs? As dn_settings_load. */
 DN_MUST_USE int dn_settings_check(const dn_settings *settings, char *why);
 
-/* Is the value of that setting the same in both? For telling what a SIGHUP changes, and what waits for a restart. */
+/* Is the value of that setting the same in both? For telling what a SIGHUP changes. */
 bool dn_settings_same(const dn_settings *a, const dn_settings *b, size_t setting);
 
 /* ---- Showing ---- */
 
 /* Text: a file that would set the same, with the source of each value as a comment. JSON: {"items": [{"key", "value",
- * "source": "default"|"file"|"environment"|"flag", "at", "reloadable"}]}. DN_EIO: out does not take it. */
+ * "source": "default"|"file"|"environment"|"flag", "at", "live"}]}. DN_EIO: out does not take it. */
 DN_MUST_USE int dn_settings_show(const dn_settings *settings, bool json, FILE *out);
 
 /* Lines for --help: the settings, and before them a command's own flags. */

@@ -110,7 +110,7 @@ static int show_json(const dn_settings *s, FILE *out) {
         if (value && at)
             item = json_pack("{s:s, s:o, s:s, s:s?, s:b}", "key", setting->key, "value",
                              value_json(s, i, value), "source", names[s->sources[i].from], "at",
-                             by_default ? NULL : at, "reloadable", setting->reloadable);
+                             by_default ? NULL : at, "live", setting->live);
         if (json_array_append_new(items, item) < 0) rc = DN_ENOMEM;
         free(at);
         free(value);

@@ -709,17 +709,17 @@ TEST(in_json_each_setting_has_its_value_source_and_place) {
     const json_t *const items = json_object_get(root, "items");
     const char         *source, *at;
     json_t             *value;
-    int                 reloadable;
+    int                 live;
 
     CHECK_UINT(json_array_size(items), DN_SETTINGS);
     CHECK(json_unpack(json_array_get(items, DN_SETTING_sat_ratio), "{s:o, s:s, s:s, s:b}", "value",
-                      &value, "source", &source, "at", &at, "reloadable", &reloadable) == 0);
-    CHECK(json_real_value(value) == 0.7 && !reloadable);
+                      &value, "source", &source, "at", &at, "live", &live) == 0);
+    CHECK(json_real_value(value) == 0.7 && !live);
     CHECK_STR(source, "file");
     CHECK_STR(at, "diurnal.conf:2");
     CHECK(json_unpack(json_array_get(items, DN_SETTING_tick_ms), "{s:o, s:s, s:s, s:b}", "value",
-                      &value, "source", &source, "at", &at, "reloadable", &reloadable) == 0);
-    CHECK(json_integer_value(value) == 1000 && !reloadable);
+                      &value, "source", &source, "at", &at, "live", &live) == 0);
+    CHECK(json_integer_value(value) == 1000 && !live);
     CHECK_STR(source, "environment");
     CHECK_STR(at, "DIURNAL_TICK_MS");
     CHECK(json_unpack(json_array_get(items, DN_SETTING_demo), "{s:o, s:s, s:s}", "value", &value,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -73,8 +74,9 @@ const char *due_in(int minutes, char out[8]) {
 /* ---- Processes ---- */
 
 /* In the child: becomes the program. Its settings come from the flags alone. */
-_Noreturn static void become(const char *const *first, const char *const *second, pid_t parent) {
-    const char *argv[ARGS_MAX] = {DIURNAL_PROGRAM};
+_Noreturn static void become(const char *program, const char *const *first,
+                             const char *const *second, pid_t parent) {
+    const char *argv[ARGS_MAX] = {program};
     size_t      len = 1;
 
     for (; *first; first++) argv[len++] = *first;
@@ -82,7 +84,7 @@ _Noreturn static void become(const char *const *first, const char *const *second
     argv[len] = NULL;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
-    execv(DIURNAL_PROGRAM, (char *const *)(uintptr_t)argv);
+    execv(program, (char *const *)(uintptr_t)argv);
     _exit(127);
 }
 
@@ -92,7 +94,8 @@ static bool says(const char *const *args, const char *word) {
 }
 
 /* In a process of its own, which says what it says into the log. */
-static pid_t begin(const char *const *first, const char *const *second, int log) {
+static pid_t begin(const char *program, const char *const *first, const char *const *second,
+                   int log) {
     const pid_t parent = getpid();
     const pid_t child = fork();
 
@@ -100,7 +103,7 @@ static pid_t begin(const char *const *first, const char *const *second, int log)
     if (child == 0) {
         (void)dup2(log, STDOUT_FILENO);
         (void)dup2(log, STDERR_FILENO);
-        become(first, second, parent);
+        become(program, first, second, parent);
     }
     return child;
 }
@@ -112,22 +115,42 @@ static int log_open(const place *p) {
     return log;
 }
 
-void place_start(place *p, const char *const *args) {
-    const int   log = log_open(p);
+void place_forget_said(place *p) {
     struct stat about;
 
-    CHECK(fstat(log, &about) == 0);
+    CHECK(stat(p->log, &about) == 0);
     p->log_at = about.st_size;
-    /* Many of them at a time: each where there is room. */
+}
+
+void place_start(place *p, const char *const *args) {
+    const int log = log_open(p);
+
+    place_forget_said(p);
     p->daemon = begin(
+        *p->program ? p->program
+                    : DIURNAL_PROGRAM, /* many of them at a time: each where there is room */
         ARGS("serve", "--data", p->data, says(args, "--listen") ? NULL : "--listen", "127.0.0.1:0"),
         args, log);
     (void)close(log);
 }
 
+void place_copy_program(place *p) {
+    const int from = open(DIURNAL_PROGRAM, O_RDONLY | O_CLOEXEC);
+    ssize_t   len;
+
+    (void)snprintf(p->program, sizeof p->program, "%.400s/diurnal", p->dir);
+    const int to = open(p->program, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    CHECK(from >= 0 && to >= 0);
+    do len = sendfile(to, from, NULL, 1 << 30);
+    while (len > 0);
+    CHECK(len == 0);
+    (void)close(to);
+    (void)close(from);
+}
+
 pid_t place_begin(const place *p, const char *const *args) {
     const int   log = log_open(p);
-    const pid_t child = begin(args, ARGS("--data", p->data), log);
+    const pid_t child = begin(DIURNAL_PROGRAM, args, ARGS("--data", p->data), log);
 
     (void)close(log);
     return child;
@@ -253,7 +276,7 @@ static int run(const char *const *args, const char *const *more, const char *inp
         (void)dup2(in[0], STDIN_FILENO);
         (void)dup2(out[1], STDOUT_FILENO);
         (void)dup2(out[1], STDERR_FILENO);
-        become(args, more, parent);
+        become(DIURNAL_PROGRAM, args, more, parent);
     }
     (void)close(out[1]);
     (void)close(in[0]);

@@ -12,9 +12,10 @@
 enum { PLACE_PATH = 512, PLACE_SAID = 1 << 20 };
 
 typedef struct place {
-    char  dir[PLACE_PATH];  /* of the test; gone at its end */
-    char  data[PLACE_PATH]; /* in it */
-    char  log[PLACE_PATH];  /* all that the daemons said */
+    char  dir[PLACE_PATH];     /* of the test; gone at its end */
+    char  data[PLACE_PATH];    /* in it */
+    char  log[PLACE_PATH];     /* all that the daemons said */
+    char  program[PLACE_PATH]; /* that place_start starts, if it is not the one that was built */
     pid_t daemon;
     off_t log_at; /* where the present daemon's words begin */
 } place;
@@ -35,6 +36,12 @@ int place_connect(const place *p);
 const char *place_asks(const place *p, const char *bytes, size_t len);
 /* GET path on a connection of its own. */
 const char *place_gets(const place *p, const char *path);
+
+/* In this place, so that it can be exchanged; daemons started from here on are of it. */
+void place_copy_program(place *p);
+
+/* From here on place_is_ready and place_has_said know what is said from here on. */
+void place_forget_said(place *p);
 
 void place_signal(const place *p, int signal);
 /* Waits for its end; the exit code, or 128 + the signal. */

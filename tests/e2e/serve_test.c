@@ -171,22 +171,6 @@ TEST(a_second_sigterm_does_not_wait) {
     CHECK_RUN(p, 0, "audit");
 }
 
-TEST(sighup_reads_the_configuration_again_and_refuses_a_bad_one) {
-    place *p = place_new(NULL);
-    char   path[PLACE_PATH];
-
-    (void)snprintf(path, sizeof path, "%s",
-                   place_write(p, "diurnal.conf", "log_level = info\n", 17));
-    place_serve(p, ARGS("--runner=exec:/bin/true", "--config", path));
-    (void)place_write(p, "diurnal.conf", "log_level = info\ntick_ms = 100\n", 31);
-    place_signal(p, SIGHUP);
-    WAIT_FOR(place_has_said(p, "these wait for a restart: tick_ms"), 20000);
-    (void)place_write(p, "diurnal.conf", "log_level = loud\n", 17);
-    place_signal(p, SIGHUP);
-    WAIT_FOR(place_has_said(p, "everything stays as it was"), 20000);
-    CHECK_RUN(p, 0, "status");
-}
-
 /* ---- The control door ---- */
 
 static int knock(const place *p) {

@@ -1,0 +1,51 @@
+/* reload.c - see reload.h. */
+#include "reload.h"
+
+#include "secrets.h"
+#include "serve_config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static_assert((int)RELOAD_WORDS >= (int)DN_SETTINGS_WHY, "what is wrong fits");
+
+static bool secrets_same(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static reload compare(const dn_settings *now, const dn_settings *fresh, bool same_secrets,
+                      char words[RELOAD_WORDS]) {
+    reload verdict = RELOAD_SAME;
+    size_t used = 0;
+
+    *words = '\0';
+    for (size_t i = 0; i < DN_SETTINGS; i++) {
+        if (dn_settings_same(now, fresh, i) && (i != DN_SETTING_secret_file || same_secrets))
+            continue;
+        if (!dn_settings_table[i].live) verdict = RELOAD_ANEW;
+        else if (verdict == RELOAD_SAME) verdict = RELOAD_LIVE;
+        if (used < RELOAD_WORDS)
+            used += (size_t)snprintf(words + used, RELOAD_WORDS - used, "%s%s", used ? ", " : "",
+                                     dn_settings_table[i].key);
+    }
+    return verdict;
+}
+
+reload reload_read(const dn_settings_input *input, const dn_settings *now, const char *secrets_now,
+                   dn_settings **out_fresh, char words[RELOAD_WORDS]) {
+    DN_AUTO(dn_settings) fresh = NULL;
+    dn_service_config service;
+    char             *secrets = NULL;
+    const int         rc = serve_settings_take(input, &fresh, &secrets, &service, words);
+    const bool        same_secrets = rc == DN_OK && secrets_same(secrets_now, secrets);
+
+    dn_secrets_free(secrets);
+    if (rc < 0) {
+        if (rc != DN_EINVAL) (void)snprintf(words, RELOAD_WORDS, "%s", dn_error_text(rc));
+        return RELOAD_REFUSED;
+    }
+    const reload verdict = compare(now, fresh, same_secrets, words);
+    *out_fresh = DN_TAKE(fresh);
+    return verdict;
+}
