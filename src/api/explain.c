@@ -81,8 +81,9 @@ static void say_row(const dn_facts *f, json_t *lines, const char *name, const dn
 }
 
 static void say_no_row(const dn_facts *f, json_t *lines, const char *name, dn_day day) {
+    char at[DN_WORDS], far[DN_WORDS];
+
     if (day == f->user.last_day) {
-        char at[DN_WORDS];
         if (f->user.status == DN_DAILY_SUCCESS && f->user.last_run_ms != INT64_MIN)
             say(lines, "%s: success at %s UTC. The ledger has no more of it.", name,
                 dn_words_time(f->user.last_run_ms, day, at));
@@ -90,8 +91,8 @@ static void say_no_row(const dn_facts *f, json_t *lines, const char *name, dn_da
     } else if (f->ledger_days == 0) {
         say(lines, "%s: not known; the ledger is turned off (ledger_days = 0).", name);
     } else if (dn_day_of_ms(f->now_ms) - day > (dn_day)f->ledger_days) {
-        say(lines, "%s: not known any more; the ledger goes back %" PRIu32 " days.", name,
-            f->ledger_days);
+        say(lines, "%s: not known any more; the ledger goes back %s.", name,
+            dn_words_count(f->ledger_days, "day", far));
     } else if (f->user.last_day >= day || f->user.recorded >= day) {
         say(lines, "%s: the ledger has no record of it. It should have: diurnal audit says more.",
             name);
@@ -113,8 +114,8 @@ static void say_in_window(const dn_facts *f, json_t *lines, const char *name, dn
     say(lines, "%s: its window is open until %s UTC, for %s more.", name,
         dn_words_time(cutoff_ms, day, at), dn_words_duration(cutoff_ms - f->now_ms, left));
     if (attempts > 0)
-        say(lines, "%" PRIu32 " attempt%s so far%s%s%s.", attempts, attempts == 1 ? "" : "s",
-            cls ? "; the last failure was " : "", cls ? cls : "", "");
+        say(lines, "%s so far%s%s.", dn_words_count(attempts, "attempt", nth),
+            cls ? "; the last failure was " : "", cls ? cls : "");
     if (q->running)
         say(lines, "The %s attempt is running now.", dn_words_ordinal(attempts + 1, nth));
     else if (q->queued) say(lines, "It is in the queue, and waits for a free slot.");

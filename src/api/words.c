@@ -15,6 +15,11 @@ const char *dn_words_duration(int64_t ms, char out[DN_WORDS]) {
     return out;
 }
 
+const char *dn_words_count(uint64_t n, const char *thing, char out[DN_WORDS]) {
+    (void)snprintf(out, DN_WORDS, "%" PRIu64 " %s%s", n, thing, n == 1 ? "" : "s");
+    return out;
+}
+
 const char *dn_words_ordinal(uint32_t n, char out[DN_WORDS]) {
     const bool  teen = n % 100 >= 11 && n % 100 <= 13;
     const char *end = "th";

@@ -8,6 +8,8 @@ enum { DN_WORDS = 32 };
 
 /* "3 h 12 min", "45 s"; what is left of a smaller unit is cut off. */
 const char *dn_words_duration(int64_t ms, char out[DN_WORDS]);
+/* "1 user", "0 users": of a thing whose plural has an s, and a short one. */
+const char *dn_words_count(uint64_t n, const char *thing, char out[DN_WORDS]);
 /* "1st", "22nd" */
 const char *dn_words_ordinal(uint32_t n, char out[DN_WORDS]);
 /* "07:03", or "2026-11-18 07:03" where it is not on that day */

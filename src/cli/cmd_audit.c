@@ -5,6 +5,8 @@
 #include "store_direct.h"
 #include "text.h"
 
+#include "api/words.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +153,7 @@ static void day_say(run *r, const audit_day *d, const dn_day_totals *t, uint64_t
         d->rows[DN_DAILY_SUCCESS] + d->rows[DN_DAILY_CUTOFF] + d->rows[DN_DAILY_MISSED];
     const uint64_t ever = t->success + t->cutoff + t->missed;
     const uint64_t removed = ever > rows ? ever - rows : 0;
-    char           date[DN_DAY_TEXT];
+    char           date[DN_DAY_TEXT], records[DN_WORDS];
 
     dn_day_write(d->day, date);
     (void)json_array_append_new(
@@ -162,10 +164,9 @@ static void day_say(run *r, const audit_day *d, const dn_day_totals *t, uint64_t
                   (json_int_t)d->rows[DN_DAILY_MISSED], "open", (json_int_t)d->open,
                   "of_removed_users", (json_int_t)removed, "faults", (json_int_t)faulty));
     if (r->call->json) return;
-    printf("%s  %" PRIu64 " records: %" PRIu64 " success, %" PRIu64 " cutoff_reached, %" PRIu64
-           " missed",
-           date, rows, d->rows[DN_DAILY_SUCCESS], d->rows[DN_DAILY_CUTOFF],
-           d->rows[DN_DAILY_MISSED]);
+    printf("%s  %s: %" PRIu64 " success, %" PRIu64 " cutoff_reached, %" PRIu64 " missed", date,
+           dn_words_count(rows, "record", records), d->rows[DN_DAILY_SUCCESS],
+           d->rows[DN_DAILY_CUTOFF], d->rows[DN_DAILY_MISSED]);
     if (d->open > 0) printf("; %" PRIu64 " still open", d->open);
     if (removed > 0) printf("; %" PRIu64 " more were of users removed since", removed);
     printf("%s\n", faulty ? "; WRONG" : "");
@@ -239,7 +240,9 @@ static bool audit_one_day(run *r, dn_day day) {
     return true;
 }
 
-static int verdict(run *r, int days) {
+static int verdict(run *r, uint64_t days) {
+    char of_days[DN_WORDS], users[DN_WORDS], records[DN_WORDS], faults[DN_WORDS];
+
     if (r->faulty > 0 && r->state.full)
         return complain(DN_EXIT_FAILED,
                         "it cannot be told now: the disk is full, and %" PRIu64
@@ -251,17 +254,18 @@ static int verdict(run *r, int days) {
                                    (json_int_t)r->records, "open", (json_int_t)r->open, "days",
                                    r->days, "faults", r->faults));
     } else if (r->faulty == 0) {
-        printf("sound: %d day%s, %zu users, %" PRIu64
-               " records, one for each user and day that is over\n",
-               days, days == 1 ? "" : "s", audit_users(r->audit), r->records);
-    } else printf("NOT SOUND: %" PRIu64 " faults\n", r->faulty);
+        printf("sound: %s, %s, %s, one for each user and day that is over\n",
+               dn_words_count(days, "day", of_days),
+               dn_words_count(audit_users(r->audit), "user", users),
+               dn_words_count(r->records, "record", records));
+    } else printf("NOT SOUND: %s\n", dn_words_count(r->faulty, "fault", faults));
     return r->faulty == 0 ? DN_EXIT_DONE : DN_EXIT_VIOLATED;
 }
 
 static int audit_days(run *r, dn_day asked) {
     const dn_day today = dn_day_of_ms(r->state.now_ms);
     dn_day       first = audit_first_day(r->audit), last = today;
-    int          days = 0;
+    uint64_t     days = 0;
 
     if (first < today - (dn_day)r->state.ledger_days) first = today - (dn_day)r->state.ledger_days;
     if (audit_first_day(r->audit) == DN_DAY_NONE) first = today;

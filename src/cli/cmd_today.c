@@ -1,7 +1,7 @@
 /* cmd_today.c - the day drawn in the terminal: an hour a row, and how its users are. */
 #include "client.h"
 
-#include "domain/daily.h"
+#include "api/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +70,7 @@ static void draw(const json_t *answer, bool colours) {
     const char *day = json_string_value(json_object_get(answer, "day"));
     const char *now = json_string_value(json_object_get(answer, "now"));
     const bool  is_today = day && now && strncmp(day, now, 10) == 0;
+    char        users[DN_WORDS];
 
     gather(answer, hours, &all);
     for (int h = 0; h < HOURS; h++)
@@ -86,7 +87,7 @@ static void draw(const json_t *answer, bool colours) {
                 printf("  %lld %s", (long long)hours[h].parts[p], looks[p].name);
         printf("\n");
     }
-    printf("\n%lld users:", (long long)all.users);
+    printf("\n%s:", dn_words_count((uint64_t)all.users, "user", users));
     for (int p = 0; p < PARTS; p++) {
         if (colours) printf("  %s  \033[0m", looks[p].colour);
         else printf("  %c", looks[p].letter);

@@ -5,6 +5,7 @@
 #include "userfile.h"
 
 #include "api/control.h"
+#include "api/words.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -95,6 +96,7 @@ static int import_on_user(void *context, const dn_userfile_user *u, uint64_t lin
 
 static int import_say(import *im) {
     const bool bad = im->rejected > 0;
+    char       users[DN_WORDS], lines[DN_WORDS];
 
     progress_end(&im->progress);
     if (im->call->json) {
@@ -105,13 +107,12 @@ static int import_say(import *im) {
     }
     if (im->rejected > FAULTS_SAID)
         (void)fprintf(stderr, "and %llu more\n", (unsigned long long)im->rejected - FAULTS_SAID);
-    printf("%llu users registered, %llu lines refused\n", (unsigned long long)im->accepted,
-           (unsigned long long)im->rejected);
+    printf("%s registered, %s refused\n", dn_words_count(im->accepted, "user", users),
+           dn_words_count(im->rejected, "line", lines));
     if (im->tomorrow > 0)
-        printf("%llu of them begin tomorrow, because today's cutoff has passed; starts_on today "
-               "would have "
-               "made today their first day\n",
-               (unsigned long long)im->tomorrow);
+        printf("%llu of them %s tomorrow, because today's cutoff has passed; starts_on today would "
+               "have made today their first day\n",
+               (unsigned long long)im->tomorrow, im->tomorrow == 1 ? "begins" : "begin");
     return bad ? DN_EXIT_FAILED : DN_EXIT_DONE;
 }
 

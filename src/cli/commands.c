@@ -3,6 +3,7 @@
 
 #include "text.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +25,14 @@ static const dn_flag list_flags[] = {
     {"limit", "N", "not more than so many", NULL},
 };
 static const dn_flag format_flags[] = {
-    {"format", "WORD", "csv or ndjson; else what the name of the file says, or its first byte",
+    {"format", "WORD", "csv or ndjson; without it the name of the file decides, or its first byte",
      NULL},
 };
 static const dn_flag export_flags[] = {
     {"format", "WORD", "csv (the default) or ndjson", NULL},
 };
 static const dn_flag day_flags[] = {
-    {"day", "DATE", "that day (YYYY-MM-DD)", NULL},
+    {"day", "DATE", "only that day (YYYY-MM-DD)", NULL},
 };
 static const dn_flag today_flags[] = {
     {"day", "DATE", "another day (YYYY-MM-DD)", NULL},
@@ -43,12 +44,13 @@ static const dn_flag today_flags[] = {
 static const command commands[] = {
     {.name = "serve",
      .operands = "",
-     .help = "the daemon",
+     .help = "runs the daemon",
      .more =
          "It runs until SIGTERM or Ctrl-C: then running jobs may finish, and a second signal does\n"
-         "not wait for them. SIGHUP reads the configuration again; if it has changed, the daemon "
-         "lets\n"
-         "running jobs finish and starts anew with it, in the same process.\n",
+         "not wait for them. SIGHUP reads the configuration again; if it has changed, running "
+         "jobs\n"
+         "may finish, and the daemon starts anew with it in the same process.\n"
+         "--listen, and what stands below --log-level, have no effect yet.\n",
      .run = cmd_serve,
      .serves = true},
     {.name = "users set",
@@ -82,9 +84,9 @@ static const command commands[] = {
     {.name = "users import",
      .operands = "FILE",
      .help = "registers all users of a file (CSV or NDJSON); - is standard input",
-     .more = "A line is id,due and, if it is to be another than the next, starts_on; or a JSON "
-             "object of\n"
-             "these. Bad lines are named by number, and good ones kept; then the exit code is 1.\n",
+     .more =
+         "A line is id,due or id,due,starts_on, or a JSON object of these. Bad lines are named by "
+         "number,\nand good ones kept; then the exit code is 1.\n",
      .run = cmd_users_import,
      FLAGS(format_flags),
      .operands_min = 1,
@@ -131,14 +133,14 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "db backup",
      .operands = "FILE",
-     .help = "copies the database to a new file, while the daemon runs",
+     .help = "copies the database to a new file; the daemon may go on running",
      .run = cmd_db_backup,
      .operands_min = 1,
      .operands_max = 1,
      .prints_data = true},
     {.name = "check-config",
      .operands = "",
-     .help = "would serve start with these settings?",
+     .help = "says whether serve would start with these settings",
      .run = cmd_check_config,
      .serves = true},
     {.name = "config show",
@@ -184,8 +186,8 @@ static int help_of_commands(const char *word) {
 static int help_of(const command *c, const dn_flag *flags, size_t flags_len) {
     const bool operands = *c->operands != '\0';
 
-    printf("usage: diurnal %s [FLAG…]%s%s\n\n%s.\n", c->name, operands ? " " : "", c->operands,
-           c->help);
+    printf("usage: diurnal %s [FLAG…]%s%s\n\n%c%s.\n", c->name, operands ? " " : "", c->operands,
+           toupper((unsigned char)*c->help), c->help + 1);
     if (c->more) printf("%s", c->more);
     printf("\n");
     if (c->serves)
@@ -195,8 +197,8 @@ static int help_of(const command *c, const dn_flag *flags, size_t flags_len) {
         (void)snprintf(flag, sizeof flag, "--%s", flags[i].name);
         help_line(flag, flags[i].arg ? flags[i].arg : "", flags[i].help);
     }
-    help_line("--data", "DIR", "of the daemon asked (DIURNAL_DATA; ./diurnal-data)");
-    help_line("--config", "FILE", "that names it (DIURNAL_CONFIG)");
+    help_line("--data", "DIR", "where the daemon has its data (DIURNAL_DATA; ./diurnal-data)");
+    help_line("--config", "FILE", "a file that may say so (DIURNAL_CONFIG)");
     return DN_EXIT_DONE;
 }
 

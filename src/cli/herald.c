@@ -4,6 +4,7 @@
 
 #include "demo_users.h"
 
+#include "api/words.h"
 #include "service/pack.h"
 
 #include <poll.h>
@@ -120,13 +121,15 @@ static int herald_on_failed(dn_self *self, void *state, const dn_msg *msg) {
 
 static void print_ready(const herald *h, uint64_t users) {
     const herald_config *c = h->config;
+    char                 known[DN_WORDS], jobs[DN_WORDS];
 
-    printf("diurnal is ready: %llu users in %s, jobs by %s, a tick every %lld ms, %u jobs at once\n"
+    printf("diurnal is ready: %s in %s, jobs by %s, a tick every %lld ms, %s at once\n"
            "look:  %s status --data %s   (or today, why ID, users list, audit)\n"
            "       http://%s/readyz?verbose\n"
            "stop:  Ctrl-C, or kill %d\n",
-           (unsigned long long)users, c->data, c->runner, (long long)c->tick_ms, c->max_concurrency,
-           c->program, c->data, c->listens, (int)getpid());
+           dn_words_count(users, "user", known), c->data, c->runner, (long long)c->tick_ms,
+           dn_words_count(c->max_concurrency, "job", jobs), c->program, c->data, c->listens,
+           (int)getpid());
     (void)fflush(stdout);
 }
 

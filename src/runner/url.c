@@ -48,7 +48,7 @@ static int check_parts(CURLU *u, bool allow_private, url_parts *parts, char *why
         address_is_forbidden((const struct sockaddr *)&address))
         return runner_refuse(why,
                              "the runner's host %.60s is a link-local or metadata address, "
-                             "refused unless allow_private is set",
+                             "refused unless runner_allow_private is set",
                              parts->host);
     for (char *c = parts->host; *c; c++) *c = (char)tolower((unsigned char)*c);
     return DN_OK;

@@ -136,6 +136,9 @@ TEST(a_user_that_begins_tomorrow_is_told_so) {
 TEST(numbers_are_said_as_a_person_says_them) {
     char out[DN_WORDS];
 
+    CHECK_STR(dn_words_count(0, "record", out), "0 records");
+    CHECK_STR(dn_words_count(1, "record", out), "1 record");
+    CHECK_STR(dn_words_count(UINT64_MAX, "record", out), "18446744073709551615 records");
     CHECK_STR(dn_words_ordinal(1, out), "1st");
     CHECK_STR(dn_words_ordinal(11, out), "11th");
     CHECK_STR(dn_words_ordinal(22, out), "22nd");
