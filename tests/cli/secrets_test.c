@@ -1,34 +1,14 @@
 /* secrets_test.c - the file of webhook secrets. */
 #include "cli/secrets.h"
+#include "own_dir.h"
 #include "starving.h"
-#include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static char dir[] = "/tmp/diurnal-secrets-XXXXXX";
 static char why[DN_SECRETS_WHY];
 
-static void dir_leave(void) {
-    (void)unlink("secrets");
-    (void)chdir("/");
-    (void)rmdir(dir);
-}
-
 static int read_secrets(const char *bytes, size_t len, char **out_secrets) {
-    static bool made;
-
-    if (!made) {
-        CHECK(mkdtemp(dir) && chdir(dir) == 0);
-        (void)atexit(dir_leave);
-        made = true;
-    }
-    FILE *const file = fopen("secrets", "w");
-    CHECK(file);
-    CHECK(fwrite(bytes, 1, len, file) == len);
-    CHECK(fclose(file) == 0);
+    own_file_write("secrets", bytes, len);
     memset(why, 0, sizeof why);
     return dn_secrets_read("secrets", out_secrets, why);
 }

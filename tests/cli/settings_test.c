@@ -1,8 +1,8 @@
 /* settings_test.c - each place a setting can come from, and everything that is refused, to the letter. */
 #define _GNU_SOURCE /* fmemopen, open_memstream */
 #include "cli/settings.h"
+#include "own_dir.h"
 #include "starving.h"
-#include "test.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -13,30 +13,10 @@
 
 #define BYTES(literal) (literal), sizeof(literal) - 1
 
-/* ---- A place of its own for each test ---- */
-
-static char dir[] = "/tmp/diurnal-settings-XXXXXX";
 static char why[DN_SETTINGS_WHY];
 
-static void dir_leave(void) {
-    (void)unlink("diurnal.conf");
-    (void)chdir("/");
-    (void)rmdir(dir);
-}
-
-/* In the working directory, which is a new one. */
 static void write_conf(const char *bytes, size_t len) {
-    static bool made;
-
-    if (!made) {
-        CHECK(mkdtemp(dir) && chdir(dir) == 0);
-        (void)atexit(dir_leave);
-        made = true;
-    }
-    FILE *const file = fopen("diurnal.conf", "w");
-    CHECK(file);
-    CHECK(fwrite(bytes, 1, len, file) == len);
-    CHECK(fclose(file) == 0);
+    own_file_write("diurnal.conf", bytes, len);
 }
 
 /* The process is the arena: what is kept here is no leak. */

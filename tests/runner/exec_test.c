@@ -10,11 +10,7 @@
 enum { SOON_MS = 20000 };
 
 static void plays_clean(stage *s) {
-    stage_warms_up();
-    const int before = open_descriptors();
-
-    CHECK_INT(stage_plays(s), DN_OK);
-    CHECK_INT(open_descriptors(), before);
+    stage_plays_clean(s);
     CHECK(no_children());
 }
 

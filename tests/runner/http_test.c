@@ -18,19 +18,11 @@ static stage *stage_at(peer_manner *how, const char **ids) {
 
 static stage *one_run_at(peer_manner *how) { return stage_at(how, (const char *[]){"ada", NULL}); }
 
-static void plays_clean(stage *s) {
-    stage_warms_up();
-    const int before = open_descriptors();
-
-    CHECK_INT(stage_plays(s), DN_OK);
-    CHECK_INT(open_descriptors(), before);
-}
-
 /* Plays one run at a peer of that manner, which ends by itself as that. */
 static void ends_as(peer_manner *how, dn_outcome outcome, dn_error_class cls, uint32_t code) {
     stage *s = one_run_at(how);
 
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], outcome, cls, code);
     CHECK(s->runs[0].after_ms < SOON_MS);
     peer_sees_all_closed();
@@ -40,7 +32,7 @@ static void ends_as(peer_manner *how, dn_outcome outcome, dn_error_class cls, ui
 static void is_ended_by_every_limit(peer_manner *how) {
     stage *s = one_run_at(how);
     s->runs[0].cut_ms = 80;
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
     CHECK_STR(s->runs[0].detail, "cut off: its connection is closed");
     CHECK(s->runs[0].after_ms < SOON_MS);
@@ -49,7 +41,7 @@ static void is_ended_by_every_limit(peer_manner *how) {
 
     s = one_run_at(how);
     s->timeout_ms = 90;
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_INT(dn_run_outcome(s->runs[0].result), DN_OUTCOME_TIMEOUT);
     CHECK(s->runs[0].after_ms < SOON_MS);
     peer_sees_all_closed();
@@ -59,7 +51,7 @@ static void is_ended_by_silence(peer_manner *how) {
     stage *s = one_run_at(how);
 
     s->config.idle_ms = 70;
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
     CHECK_STR(s->runs[0].detail, "not a byte for 70 ms");
     peer_sees_all_closed();
@@ -86,7 +78,7 @@ static const char *header_of(const char *name) {
 TEST(a_run_is_one_post_with_these_headers) {
     stage *s = stage_at(answers_200, (const char *[]){"ada é", NULL});
 
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
     CHECK_STR(s->runs[0].detail, "");
     CHECK(strncmp(peer_seen->request, "POST /run HTTP/1.1\r\n", 20) == 0);
@@ -108,7 +100,7 @@ TEST(a_secret_signs_what_is_sent) {
     signer           *sign;
 
     s->config.secret = secret;
-    plays_clean(s);
+    stage_plays_clean(s);
     (void)snprintf(id, sizeof id, "%s", header_of("webhook-id"));
     CHECK_STR(id, "daily:a%2Eb:2024-10-04");
     const char *body = strstr(peer_seen->request, "\r\n\r\n") + 4;
@@ -177,7 +169,7 @@ TEST(an_endpoint_that_never_reads_is_cut_off) {
     stage *s = one_run_at(never_reads);
 
     s->runs[0].cut_ms = 80;
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_INT(s->runs[0].messages, 1);
 }
 
@@ -235,7 +227,7 @@ static void floods_ok(int fd) {
 TEST(of_four_gigabytes_the_status_counts_and_the_rest_is_not_read) {
     stage *s = one_run_at(floods_ok);
 
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
     CHECK_STR(s->runs[0].detail, "HTTP 200, the answer cut off at 64 KiB");
     peer_sees_all_closed();
@@ -321,7 +313,7 @@ static void says_more_than_it_said(int fd) {
 TEST(a_body_longer_than_it_said_does_not_spill_into_the_next_answer) {
     stage *s = stage_at(says_more_than_it_said, (const char *[]){"a", "b", "c", NULL});
 
-    plays_clean(s);
+    stage_plays_clean(s);
     for (size_t i = 0; i < 3; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
 }
 
@@ -373,7 +365,7 @@ static void lies_twice_about_its_length(int fd) {
 TEST(a_length_that_is_none_is_an_error_or_ends_with_the_connection) {
     stage *s = one_run_at(lies_twice_about_its_length);
 
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_INT(s->runs[0].messages, 1);
     CHECK(s->runs[0].after_ms < SOON_MS);
 }
@@ -388,7 +380,7 @@ TEST(an_unasked_switch_of_protocols_ends) {
     stage *s = one_run_at(switches_protocols);
 
     s->timeout_ms = 500;
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_INT(s->runs[0].messages, 1);
     CHECK(dn_run_outcome(s->runs[0].result) != DN_OUTCOME_OK);
 }
@@ -434,7 +426,7 @@ TEST(a_kept_connection_that_was_closed_meanwhile_costs_no_run) {
     stage *s = one_run_at(closes_between_requests);
 
     for (int i = 0; i < 400 / TEST_SLOW_FACTOR; i++) stage_asks(s, "bob");
-    plays_clean(s);
+    stage_plays_clean(s);
     for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
 }
 
@@ -444,7 +436,7 @@ TEST(nobody_listening_is_an_error) {
     stage *s = one_run_at(answers_200);
 
     peer_ends();
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
     CHECK_MSG(strstr(s->runs[0].detail, "Connection refused") ||
                   strstr(s->runs[0].detail, "connect"),
@@ -493,7 +485,7 @@ TEST(an_actor_that_fails_takes_its_run_with_it) {
     stage_asks(s, "bob")->twist = STAGE_LEAVES;
     stage_asks(s, "cleo")->cut_ms = 50;
     s->at_once = 3;
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_INT(s->runs[0].messages, 0);
     CHECK_INT(s->runs[1].messages, 0);
     CHECK_INT(s->runs[2].messages, 1);
@@ -505,7 +497,7 @@ TEST(a_run_cut_twice_ends_once) {
 
     s->runs[0].twist = STAGE_CUTS_TWICE;
     s->runs[0].cut_ms = 20;
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_INT(s->runs[0].messages, 1);
 }
 
@@ -515,14 +507,14 @@ TEST(a_runner_that_goes_closes_what_is_under_way) {
     for (int i = 0; i < 30; i++) stage_asks(s, "ada");
     s->at_once = 100;
     s->leaves_with = true;
-    plays_clean(s);
+    stage_plays_clean(s);
     peer_sees_all_closed();
 }
 
 TEST(a_runner_that_goes_with_its_connections_open_closes_them) {
     stage *s = stage_at(NULL, (const char *[]){"a", "b", "c", NULL});
 
-    plays_clean(s);
+    stage_plays_clean(s);
     peer_sees_all_closed();
 }
 
@@ -533,7 +525,7 @@ TEST(a_thousand_at_once_share_a_thousand_connections) {
 
     for (int i = 0; i < 3000; i++) stage_asks(s, "ada");
     s->at_once = 1000;
-    plays_clean(s);
+    stage_plays_clean(s);
     for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
     CHECK_INT(atomic_load(&peer_seen->requests), 3000);
     CHECK_MSG(atomic_load(&peer_seen->accepted) <= 1000, "%d connections",
@@ -545,7 +537,7 @@ TEST(one_after_another_uses_one_connection) {
     stage *s = stage_of(peer_begins(NULL));
 
     for (int i = 0; i < 200; i++) stage_asks(s, "ada");
-    plays_clean(s);
+    stage_plays_clean(s);
     CHECK_INT(atomic_load(&peer_seen->accepted), 1);
 }
 
@@ -554,7 +546,7 @@ TEST(hanging_runs_do_not_hold_up_the_others) {
 
     for (int i = 0; i < 300; i++) stage_asks(s, "ada")->cut_ms = 50 + i % 50;
     s->at_once = 150;
-    plays_clean(s);
+    stage_plays_clean(s);
     for (size_t i = 0; i < s->len; i++) {
         CHECK_INT(s->runs[i].messages, 1);
         CHECK_MSG(s->runs[i].after_ms < SOON_MS, "%lld", (long long)s->runs[i].after_ms);

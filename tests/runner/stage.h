@@ -284,6 +284,15 @@ static inline int open_descriptors(void) {
     return n;
 }
 
+/* And leaves nothing open. */
+static inline void stage_plays_clean(stage *s) {
+    stage_warms_up();
+    const int before = open_descriptors();
+
+    CHECK_INT(stage_plays(s), DN_OK);
+    CHECK_INT(open_descriptors(), before);
+}
+
 /* Whoever this process has begun has been reaped. */
 static inline bool no_children(void) { return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD; }
 
