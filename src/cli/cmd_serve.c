@@ -22,15 +22,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EDGE = 4, SHOWN = 512, STACK_OF_STOPS = 3 };
+enum { EDGE = 4, STACK_OF_STOPS = 3 };
 
 typedef struct served {
-    const call  *call;
-    dn_settings *settings;
-    char        *secrets;
-    char         runner_shown[SHOWN];
-    char         executable
-        [PATH_MAX]; /* as it was found at the start: a newer one may be there by then. "": unknown */
+    const call       *call;
+    dn_settings      *settings;
+    char             *secrets;
+    char             *runner_shown;
+    char              executable[PATH_MAX]; /* as found at the start; "": unknown */
     dn_service_config service;
     dn_control_config control;
     dn_web_config     web;
@@ -177,18 +176,6 @@ static void on_fatal(void *context, const char *why) {
 
 /* ---- The beginning ---- */
 
-/* A URL may have a password before its host, or a token in its query: neither is for a screen. */
-static void runner_show(const char *url, char out[SHOWN]) {
-    const char *rest = strstr(url, "://"), *host = rest ? rest + 3 : url;
-    const char *at = rest ? strchr(host, '@') : NULL, *slash = strchr(host, '/');
-
-    if (at && (!slash || at < slash))
-        (void)snprintf(out, SHOWN, "%.*s***%s", (int)(host - url), url, at);
-    else (void)snprintf(out, SHOWN, "%s", url);
-    char *query = rest ? strchr(out, '?') : NULL;
-    if (query) *query = '\0';
-}
-
 static int settings_take(served *d) {
     char      why[DN_SETTINGS_WHY];
     const int rc =
@@ -221,10 +208,11 @@ static int listener_take(served *d) {
     return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
 }
 
-static void tree_make(served *d) {
+static int tree_make(served *d) {
     const dn_settings *s = d->settings;
 
-    runner_show(s->demo ? "demo:" : s->runner, d->runner_shown);
+    d->runner_shown = dn_settings_masked_copy(s->demo ? "demo:" : s->runner);
+    if (!d->runner_shown) return complain(DN_EXIT_FAILED, "out of memory");
     d->service.fatal = on_fatal;
     d->control = (dn_control_config){.service = &d->service,
                                      .data = s->data,
@@ -246,6 +234,7 @@ static void tree_make(served *d) {
     d->edge[2] = herald_child(&d->herald);
     d->edge[3] = dn_web_child(&d->web);
     dn_service_tree_make(&d->service, d->edge, EDGE, &d->tree);
+    return DN_EXIT_DONE;
 }
 
 static int run_to_the_end(served *d) {
@@ -272,6 +261,7 @@ static void served_done(served *d) {
     dn_store_free(d->service.store);
     dn_settings_free(d->settings);
     dn_secrets_free(d->secrets);
+    free(d->runner_shown);
 }
 
 int cmd_serve(const call *c) {
@@ -286,10 +276,8 @@ int cmd_serve(const call *c) {
     code = settings_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
-    if (code == DN_EXIT_DONE) {
-        tree_make(d);
-        code = run_to_the_end(d);
-    }
+    if (code == DN_EXIT_DONE) code = tree_make(d);
+    if (code == DN_EXIT_DONE) code = run_to_the_end(d);
     served_done(d);
     if (code == DN_EXIT_DONE && d->to_start_anew) code = start_anew(d);
     free(d);

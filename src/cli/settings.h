@@ -106,6 +106,10 @@ bool dn_settings_same(const dn_settings *a, const dn_settings *b, size_t setting
  * "source": "default"|"file"|"environment"|"flag", "at", "live"}]}. DN_EIO: out does not take it. */
 DN_MUST_USE int dn_settings_show(const dn_settings *settings, bool json, FILE *out);
 
+/* A runner as it may be shown, for free(): of a URL *** for user, password and query, which is where people put tokens;
+ * of a command for what stands after the program, for the same reason. NULL: out of memory. */
+char *dn_settings_masked_copy(const char *url);
+
 /* Lines for --help: the settings, and before them a command's own flags. */
 DN_MUST_USE int dn_settings_help(const dn_flag *flags, size_t flags_len, FILE *out);
 

@@ -16,7 +16,6 @@ static int         show_json(const dn_settings *s, FILE *out);
 static char       *value_copy(const dn_settings *s, size_t i, bool *out_masked);
 static json_t     *value_json(const dn_settings *s, size_t i, const char *text);
 static char       *source_copy(const dn_settings *s, size_t i);
-static char       *masked_copy(const char *url);
 static char       *quoted_copy(const char *value);
 static void        help_line(const char *flag, const char *arg, const char *help, const char *more,
                              FILE *out);
@@ -158,15 +157,14 @@ static char *value_copy(const dn_settings *s, size_t i, bool *out_masked) {
     case DN_SETTING_ADDR: break;
     }
     const char *const text = *(const char *const *)field;
-    char *const       copy = setting->masked ? masked_copy(text) : text_copy(text, strlen(text));
+    char *const       copy =
+        setting->masked ? dn_settings_masked_copy(text) : text_copy(text, strlen(text));
 
     *out_masked = copy && strcmp(copy, text) != 0;
     return copy;
 }
 
-/* Of a URL the user, the password and the query, which is where people put tokens; of a command what stands after the
- * program, for the same reason. */
-static char *masked_copy(const char *url) {
+char *dn_settings_masked_copy(const char *url) {
     static const char mask[] = "***";
     const char       *kept, *end, *host = strstr(url, "://");
     char             *copy, *at;

@@ -117,6 +117,16 @@ TEST(what_it_makes_is_readable_by_its_owner_alone) {
     }
 }
 
+TEST(what_of_a_command_may_be_a_secret_is_not_said) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--runner=exec:/bin/true --token s3cret"));
+    CHECK(place_has_said(p, "jobs by exec:/bin/true ***, "));
+    CHECK(!place_has_said(p, "s3cret"));
+    CHECK_RUN(p, 0, "status");
+    CHECK_SAID("jobs by   exec:/bin/true ***\n");
+}
+
 TEST(a_demo_shows_something_within_seconds) {
     place *p = place_new(NULL);
 
