@@ -1,0 +1,69 @@
+/* sketch.h - how values are spread, in little memory, and where their quantiles lie.
+ * Values are whole numbers below 2^40; of microseconds that is twelve days, and what is more counts as the largest. Each
+ * octave has 64 buckets of one width. A quantile is the middle of its bucket: at most 0.79 % (1 in 128) away from the value of
+ * that rank, whatever the distribution; below 128 it is exact. A t-digest was tried: 31 % wrong at two humps.
+ * A sketch is 9 KB, and never more. */
+#ifndef DIURNAL_OBS_SKETCH_H
+#define DIURNAL_OBS_SKETCH_H
+
+#include "diurnal/base.h"
+
+#include <stdatomic.h>
+
+enum {
+    DN_SKETCH_STEP_BITS = 6,
+    DN_SKETCH_VALUE_BITS = 40,
+    DN_SKETCH_BUCKETS = (DN_SKETCH_VALUE_BITS - DN_SKETCH_STEP_BITS + 1) << DN_SKETCH_STEP_BITS,
+};
+#define DN_SKETCH_VALUE_MAX ((UINT64_C(1) << DN_SKETCH_VALUE_BITS) - 1)
+
+/* What is filled: by any thread, for ever. Zeroed it is empty. A bucket wraps, which a difference does not feel as long as
+ * fewer than 2^32 values of one bucket lie between two snapshots. */
+typedef struct dn_sketch_cells {
+    _Atomic(uint32_t) counts[DN_SKETCH_BUCKETS];
+} dn_sketch_cells;
+
+/* What is looked at: one thread's own. Zeroed it is empty. */
+typedef struct dn_sketch {
+    uint32_t counts[DN_SKETCH_BUCKETS];
+} dn_sketch;
+
+/* Below 2^7 each value has its own bucket; above, the seven highest bits name it. */
+static inline uint32_t dn_sketch_bucket(uint64_t value) {
+    if (value > DN_SKETCH_VALUE_MAX) value = DN_SKETCH_VALUE_MAX;
+    if (value < 1U << DN_SKETCH_STEP_BITS) return (uint32_t)value;
+    const uint32_t octave = 63U - (uint32_t)__builtin_clzll(value) - DN_SKETCH_STEP_BITS;
+    return (octave << DN_SKETCH_STEP_BITS) + (uint32_t)(value >> octave);
+}
+
+/* Any thread. relaxed: a count says nothing about any other memory. */
+static inline void dn_sketch_add(dn_sketch_cells *cells, uint64_t value) {
+    atomic_fetch_add_explicit(&cells->counts[dn_sketch_bucket(value)], 1, memory_order_relaxed);
+}
+
+/* Any thread. A value added meanwhile is in this snapshot or in the next. */
+void dn_sketch_snapshot(const dn_sketch_cells *cells, dn_sketch *out);
+
+/* What came between two snapshots of the same cells; returns how many. out may be either of them. */
+uint64_t dn_sketch_between(const dn_sketch *before, const dn_sketch *after, dn_sketch *out);
+
+/* Adds what the other has. A bucket that would hold 2^32 stays at 2^32 - 1. */
+void dn_sketch_merge(dn_sketch *into, const dn_sketch *other);
+
+uint64_t dn_sketch_count(const dn_sketch *s);
+/* How many values lie in buckets wholly above it: none of them is equal to it. */
+uint64_t dn_sketch_above(const dn_sketch *s, uint64_t value);
+
+/* The bounds, both within, of the bucket with the value of rank ceil(share * count); share from 0 (the least) to 1. False:
+ * it is empty, and nothing is written. */
+typedef struct dn_sketch_range {
+    uint64_t low, high;
+} dn_sketch_range;
+bool dn_sketch_quantile_range(const dn_sketch *s, double share, dn_sketch_range *out);
+/* Its middle: the quantile. */
+bool dn_sketch_quantile(const dn_sketch *s, double share, uint64_t *out);
+
+/* Of one bucket. */
+dn_sketch_range dn_sketch_bounds(uint32_t bucket);
+
+#endif

@@ -1,0 +1,43 @@
+/* window.c - the ring of minutes. */
+#include "window.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MINUTE_MS = 60000 };
+
+int dn_window_init(dn_window *w, uint32_t minutes, size_t slot_size) {
+    assert(minutes > 0 && slot_size > 0);
+    unsigned char *slots = calloc(minutes, slot_size);
+    if (!slots) return DN_ENOMEM;
+    *w = (dn_window){.slots = slots, .slot_size = slot_size, .minutes = minutes};
+    return DN_OK;
+}
+
+void dn_window_done(dn_window *w) {
+    free(w->slots);
+    *w = (dn_window){0};
+}
+
+static unsigned char *slot_of(const dn_window *w, int64_t minute) {
+    const int64_t at = minute % w->minutes;
+
+    return w->slots + (size_t)(at < 0 ? at + w->minutes : at) * w->slot_size;
+}
+
+void dn_window_roll(dn_window *w, int64_t now_ms) {
+    const int64_t minute = now_ms / MINUTE_MS - (now_ms % MINUTE_MS < 0);
+
+    if (!w->rolled) w->minute = minute;
+    w->rolled = true;
+    if (minute <= w->minute) return;
+    /* After a gap longer than the ring every slot is emptied, once. */
+    if (minute - w->minute > w->minutes) w->minute = minute - w->minutes;
+    while (w->minute < minute) memset(slot_of(w, ++w->minute), 0, w->slot_size);
+}
+
+void *dn_window_slot(const dn_window *w, uint32_t ago) {
+    if (!w->rolled || ago >= w->minutes) return NULL;
+    return slot_of(w, w->minute - ago);
+}
