@@ -1,0 +1,28 @@
+/* slo_misses.c - the list of misses by due time. */
+#include "slo_misses.h"
+
+#include <string.h>
+
+void dn_slo_misses_put(dn_slo_misses *m, int64_t minute, uint32_t due, uint32_t count) {
+    m->kept[m->put++ % DN_SLO_MISSES_KEPT] = (dn_slo_miss){minute, due, count};
+}
+
+int32_t dn_slo_misses_worst(dn_slo_misses *m, int64_t from, uint64_t *out_count) {
+    const uint64_t len = m->put < DN_SLO_MISSES_KEPT ? m->put : DN_SLO_MISSES_KEPT;
+    int32_t        worst = -1;
+    uint64_t       most = 0;
+
+    memset(m->sums, 0, sizeof m->sums);
+    for (uint64_t i = 1; i <= len; i++) {
+        const dn_slo_miss *miss = &m->kept[(m->put - i) % DN_SLO_MISSES_KEPT];
+        if (miss->minute < from) break;
+        m->sums[miss->due] += miss->count;
+    }
+    for (int32_t due = 0; due < DN_SLO_DUES; due++) {
+        if (m->sums[due] <= most) continue;
+        worst = due;
+        most = m->sums[due];
+    }
+    *out_count = most;
+    return worst;
+}
