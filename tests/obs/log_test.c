@@ -1,0 +1,660 @@
+/* log_test.c - what a line looks like, and that nobody waits for the log and nothing is lost without a word.
+ * Lines are read from the other end of a pipe; the clock is the test's. */
+#include "obs/log.h"
+
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+#include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EIGHT INT64_C(1794988800123) /* 2026-11-18T08:00:00.123Z */
+
+enum { HEARD_MAX = 4 << 20 };
+
+static int     reader, writer;
+static int64_t now_ms = EIGHT;
+static char    heard[HEARD_MAX];
+
+static int64_t clock_of_test(void *context) {
+    (void)context;
+    return now_ms;
+}
+
+static void listen_at(int out, int in) {
+    reader = out;
+    writer = in;
+    CHECK_INT(fcntl(reader, F_SETFL, O_NONBLOCK), 0);
+    dn_log_clock(clock_of_test, NULL);
+    dn_log_output(writer);
+}
+
+static void listen_to_pipe(dn_log_form form) {
+    int ends[2];
+
+    CHECK_INT(pipe(ends), 0);
+    listen_at(ends[0], ends[1]);
+    dn_log_format(form);
+}
+
+/* All that has come by now. */
+static const char *hear(void) {
+    size_t  len = 0;
+    ssize_t got;
+
+    while ((got = read(reader, heard + len, sizeof heard - 1 - len)) > 0) len += (size_t)got;
+    heard[len] = '\0';
+    return heard;
+}
+
+static int count(const char *text, const char *words) {
+    int times = 0;
+
+    for (; (text = strstr(text, words)); text++) times++;
+    return times;
+}
+
+/* The only line there is, as JSON. */
+static json_t *hear_json(void) {
+    json_error_t why;
+
+    CHECK_INT(count(hear(), "\n"), 1);
+    json_t *line = json_loads(heard, JSON_REJECT_DUPLICATES, &why);
+    CHECK_MSG(line, "%s in %s", why.text, heard);
+    return line;
+}
+
+static const char *text_of(const json_t *line) {
+    return json_string_value(json_object_get(line, "text"));
+}
+
+/* ---- Forms ---- */
+
+TEST(a_line_of_text_has_a_short_time_a_level_an_event_and_words) {
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log(DN_LOG_WARN, "store.full", "nothing can be written for %d s", 3);
+    CHECK_STR(hear(), "08:00:00.123 warn  store.full: nothing can be written for 3 s\n");
+    dn_log(DN_LOG_ERROR, "a.b", "c");
+    CHECK_STR(hear(), "08:00:00.123 error a.b: c\n");
+}
+
+TEST(a_line_of_json_has_the_same_in_an_object) {
+    listen_to_pipe(DN_LOG_JSON);
+    dn_log(DN_LOG_INFO, "store.full", "it says \"no\"");
+    CHECK_STR(hear(), "{\"t\":\"2026-11-18T08:00:00.123Z\",\"level\":\"info\",\"event\":"
+                      "\"store.full\",\"text\":\"it says \\\"no\\\"\"}\n");
+}
+
+static const dn_log_field *some_fields(void) {
+    static dn_log_field fields[6];
+
+    fields[0] = dn_log_integer("window_s", -900);
+    fields[1] = dn_log_real("measured", 0.1);
+    fields[2] = dn_log_text("due_bucket", "07:30");
+    fields[3] = dn_log_text("why", "no room \"there\"");
+    fields[4] = dn_log_real("ratio", NAN);
+    fields[5] = dn_log_text("none", NULL);
+    return fields;
+}
+
+TEST(fields_are_members_of_the_object_with_their_types) {
+    listen_to_pipe(DN_LOG_JSON);
+    dn_log_fields(DN_LOG_WARN, "slo.breached", "too slow", some_fields(), 6);
+    CHECK_STR(hear(), "{\"t\":\"2026-11-18T08:00:00.123Z\",\"level\":\"warn\",\"event\":"
+                      "\"slo.breached\",\"text\":\"too slow\",\"window_s\":-900,\"measured\":0.1,"
+                      "\"due_bucket\":\"07:30\",\"why\":\"no room \\\"there\\\"\",\"ratio\":null,"
+                      "\"none\":null}\n");
+}
+
+TEST(fields_are_names_and_values_in_a_line_of_text) {
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log_fields(DN_LOG_WARN, "slo.breached", "too slow", some_fields(), 6);
+    CHECK_STR(hear(), "08:00:00.123 warn  slo.breached: too slow window_s=-900 measured=0.1 "
+                      "due_bucket=07:30 why=\"no room \\\"there\\\"\" ratio=null none=null\n");
+}
+
+TEST(a_number_is_read_back_as_it_was) {
+    static const double values[] = {0.1, 1e-300, 1.0 / 3, 12345678.9, -0.0, 300, 1e22};
+
+    listen_to_pipe(DN_LOG_JSON);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const dn_log_field field = dn_log_real("value", values[i]);
+        dn_log_fields(DN_LOG_INFO, "a.b", "", &field, 1);
+        json_t *line = hear_json();
+        CHECK(json_number_value(json_object_get(line, "value")) == values[i]);
+        json_decref(line);
+    }
+}
+
+TEST(every_instant_has_its_date) {
+    static const struct {
+        int64_t     ms;
+        const char *text;
+    } all[] = {{0, "\"1970-01-01T00:00:00.000Z\""},
+               {951782399999, "\"2000-02-28T23:59:59.999Z\""},
+               {951782400000, "\"2000-02-29T00:00:00.000Z\""},
+               {951868800000, "\"2000-03-01T00:00:00.000Z\""},
+               {1798761599999, "\"2026-12-31T23:59:59.999Z\""},
+               {1798761600000, "\"2027-01-01T00:00:00.000Z\""},
+               {4107542400000, "\"2100-03-01T00:00:00.000Z\""},
+               {INT64_MAX, "\"9999-12-31T23:59:59.999Z\""},
+               {-1, "\"1970-01-01T00:00:00.000Z\""}};
+
+    listen_to_pipe(DN_LOG_JSON);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        now_ms = all[i].ms;
+        dn_log(DN_LOG_INFO, "a.b", "c");
+        CHECK_MSG(strstr(hear(), all[i].text), "want %s in %s", all[i].text, heard);
+    }
+}
+
+TEST(without_being_asked_a_pipe_gets_json) {
+    listen_to_pipe(DN_LOG_AUTO);
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    CHECK_INT(hear()[0], '{');
+}
+
+static int terminal_opens(void) {
+    int ends[2];
+
+    CHECK_INT(openpty(&ends[0], &ends[1], NULL, NULL, NULL), 0);
+    listen_at(ends[0], ends[1]);
+    return ends[1];
+}
+
+TEST(without_being_asked_a_terminal_gets_text_and_stays_as_it_was) {
+    const int screen = terminal_opens();
+
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    CHECK_STR(hear(), "08:00:00.123 info  a.b: c\r\n");
+    CHECK_INT(fcntl(screen, F_GETFL) & O_NONBLOCK, 0);
+}
+
+static void listen_as_journal(int kind_of_ends[2]) {
+    struct stat s;
+    char        stream[64];
+
+    CHECK_INT(fstat(kind_of_ends[1], &s), 0);
+    (void)snprintf(stream, sizeof stream, "%llu:%llu", (unsigned long long)s.st_dev,
+                   (unsigned long long)s.st_ino);
+    CHECK_INT(setenv("JOURNAL_STREAM", stream, 1), 0);
+    listen_at(kind_of_ends[0], kind_of_ends[1]);
+}
+
+TEST(the_journal_gets_the_level_as_a_prefix_and_no_time) {
+    int ends[2];
+
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    listen_as_journal(ends);
+    dn_log_threshold(DN_LOG_DEBUG);
+    dn_log(DN_LOG_DEBUG, "a.b", "c");
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    dn_log_format(DN_LOG_TEXT);
+    dn_log(DN_LOG_WARN, "a.b", "c");
+    dn_log(DN_LOG_ERROR, "a.b", "c");
+    CHECK_STR(hear(),
+              "<7>{\"event\":\"a.b\",\"text\":\"c\"}\n<6>{\"event\":\"a.b\",\"text\":\"c\"}\n"
+              "<4>a.b: c\n<3>a.b: c\n");
+}
+
+TEST(an_output_that_is_no_longer_the_journal_gets_no_prefix) {
+    CHECK_INT(setenv("JOURNAL_STREAM", "1:1", 1), 0);
+    listen_to_pipe(DN_LOG_AUTO);
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    CHECK_INT(hear()[0], '{');
+}
+
+/* ---- Any bytes ---- */
+
+TEST(every_byte_goes_through_json_and_back_or_is_replaced) {
+    listen_to_pipe(DN_LOG_JSON);
+    for (int byte = 1; byte < 256; byte++) {
+        char text[2] = {(char)byte, '\0'};
+        now_ms += 10000; /* none of them is a repeat */
+        dn_log(DN_LOG_INFO, "a.b", "%s", text);
+        json_t *line = hear_json();
+        CHECK_STR(text_of(line), byte < 0x80 ? text : "\xef\xbf\xbd");
+        json_decref(line);
+    }
+}
+
+TEST(whatever_the_bytes_a_line_is_one_line_of_valid_json) {
+    uint64_t random = test_seed();
+
+    listen_to_pipe(DN_LOG_JSON);
+    for (int i = 0; i < 3000; i++) {
+        char         text[1200], value[1200];
+        const size_t len = test_random(&random) % sizeof text;
+        for (size_t at = 0; at < len; at++) {
+            /* Often the bytes that characters of several bytes are made of. */
+            const uint64_t r = test_random(&random);
+            text[at] = (char)(r % 3 ? 0x80 + r / 3 % 128 : 1 + r / 3 % 127);
+        }
+        text[len ? len - 1 : 0] = '\0';
+        memcpy(value, text, sizeof value);
+        const dn_log_field fields[] = {dn_log_text("one", value), dn_log_integer("two", 2)};
+        now_ms += 10000;
+        dn_log_fields(DN_LOG_INFO, "a.b", text, fields, test_random(&random) % 3);
+        json_decref(hear_json());
+    }
+}
+
+TEST(characters_pass_and_what_only_looks_like_one_does_not) {
+    static const struct {
+        const char *in, *out;
+    } all[] = {
+        {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf", "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf"},
+        {"\xc1\xbf", "??"},      /* overlong */
+        {"\xe0\x9f\xbf", "???"}, /* overlong */
+        {"\xf0\x8f\xbf\xbf", "????"} /* overlong */,
+        {"\xed\xa0\x80", "???"},      /* a surrogate */
+        {"\xf4\x90\x80\x80", "????"}, /* above U+10FFFF */
+        {"\xe2\x82", "??"},           /* the end comes first */
+        {"\xe2\x82"
+         "a",
+         "??a"},
+        {"\xf0\x9f\x98", "???"},
+    };
+
+    listen_to_pipe(DN_LOG_JSON);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char expected[100] = "";
+        for (const char *c = all[i].out; *c; c++) {
+            const char character[] = {*c, '\0'};
+            strcat(expected, *c == '?' ? "\xef\xbf\xbd" : character);
+        }
+        dn_log(DN_LOG_INFO, "a.b", "%s", all[i].in);
+        json_t *line = hear_json();
+        CHECK_STR(text_of(line), expected);
+        json_decref(line);
+    }
+}
+
+TEST(nothing_that_is_logged_gives_orders_to_a_terminal) {
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log(DN_LOG_INFO, "a.b",
+           "1\x1b[2J\r\n2\t\x7f\xc2\x9b"
+           "3");
+    CHECK_STR(hear(), "08:00:00.123 info  a.b: 1 [2J  2   3\n");
+}
+
+TEST(what_does_not_fit_is_cut_and_the_line_says_so) {
+    char text[5001];
+
+    memset(text, '\\', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    listen_to_pipe(DN_LOG_JSON);
+    const dn_log_field fields[] = {dn_log_integer("one", 1), dn_log_text("two", text),
+                                   dn_log_integer("three", 3)};
+    dn_log_fields(DN_LOG_INFO, "a.b", text, fields, 3);
+    json_t *line = hear_json();
+    CHECK_INT(strlen(text_of(line)), 700);
+    CHECK_INT(json_integer_value(json_object_get(line, "one")), 1);
+    CHECK_PTR(json_object_get(line, "two"), NULL);
+    CHECK(json_is_true(json_object_get(line, "cut")));
+    json_decref(line);
+    dn_log_format(DN_LOG_TEXT);
+    dn_log_fields(DN_LOG_INFO, "a.b", text, fields, 1);
+    CHECK(strstr(hear(), "\\ one=1 …\n"));
+}
+
+/* ---- Levels and sinks ---- */
+
+TEST(what_is_below_the_threshold_is_not_said) {
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log_threshold(DN_LOG_WARN);
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    dn_log_fields(DN_LOG_INFO, "a.b", "c", NULL, 0);
+    CHECK_STR(hear(), "");
+    CHECK(!dn_log_wanted(DN_LOG_INFO));
+    dn_log(DN_LOG_WARN, "a.b", "c");
+    CHECK_INT(count(hear(), "\n"), 1);
+    dn_log_threshold(DN_LOG_NONE);
+    dn_log(DN_LOG_ERROR, "a.b", "c");
+    CHECK_STR(hear(), "");
+}
+
+static char sunk[100];
+static int  sunk_lines;
+
+static void sink(void *context, dn_log_level level, const char *event, const char *text) {
+    (void)context;
+    sunk_lines++;
+    (void)snprintf(sunk, sizeof sunk, "%d %s: %s", level, event, text);
+}
+
+TEST(a_sink_of_ones_own_gets_every_line_with_its_fields_in_words) {
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log_to(sink, NULL);
+    dn_log_fields(DN_LOG_WARN, "slo.breached", "too slow", some_fields(), 3);
+    CHECK_STR(sunk, "2 slo.breached: too slow window_s=-900 measured=0.1 due_bucket=07:30");
+    for (int i = 0; i < 100; i++) dn_log(DN_LOG_WARN, "store.full", "again");
+    CHECK_INT(sunk_lines, 101);
+    dn_log_to(NULL, NULL);
+    dn_log(DN_LOG_WARN, "a.b", "c");
+    CHECK_STR(hear(), "08:00:00.123 warn  a.b: c\n");
+}
+
+/* ---- Repeats ---- */
+
+static void say_often(dn_log_level level, const char *event, int times) {
+    for (int i = 0; i < times; i++) dn_log(level, event, "again");
+}
+
+TEST(what_is_said_too_often_is_summed_up_when_its_time_is_over) {
+    listen_to_pipe(DN_LOG_JSON);
+    say_often(DN_LOG_ERROR, "store.full", 143);
+    say_often(DN_LOG_WARN, "tick.late", 20);
+    CHECK_INT(count(hear(), "store.full"), 20);
+    CHECK_INT(count(heard, "tick.late"), 20);
+    dn_log_tick();
+    CHECK_STR(hear(), "");
+    now_ms = EIGHT + 9877; /* 08:00:10.000 */
+    dn_log_tick();
+    CHECK_STR(hear(),
+              "{\"t\":\"2026-11-18T08:00:10.000Z\",\"level\":\"error\",\"event\":\"log.repeated\","
+              "\"text\":\"and 123 more of store.full within 10 s\",\"of\":\"store.full\","
+              "\"lines\":123}\n");
+    dn_log_tick();
+    CHECK_STR(hear(), "");
+}
+
+TEST(the_next_line_of_an_event_says_its_repeats_first) {
+    listen_to_pipe(DN_LOG_TEXT);
+    say_often(DN_LOG_INFO, "store.full", 25);
+    (void)hear();
+    now_ms += 10000;
+    dn_log(DN_LOG_INFO, "store.full", "again");
+    CHECK_STR(hear(), "08:00:10.123 info  log.repeated: and 5 more of store.full within 10 s "
+                      "of=store.full lines=5\n08:00:10.123 info  store.full: again\n");
+}
+
+TEST(repeats_are_as_bad_as_the_worst_of_them) {
+    listen_to_pipe(DN_LOG_TEXT);
+    say_often(DN_LOG_INFO, "store.full", 25);
+    say_often(DN_LOG_ERROR, "store.full", 1);
+    say_often(DN_LOG_INFO, "store.full", 1);
+    (void)hear();
+    now_ms += 10000;
+    dn_log_tick();
+    CHECK(strstr(hear(), "error log.repeated: and 7 more"));
+}
+
+TEST(at_debug_every_line_is_said) {
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log_threshold(DN_LOG_DEBUG);
+    say_often(DN_LOG_DEBUG, "queue.ignored", 100);
+    CHECK_INT(count(hear(), "queue.ignored"), 100);
+}
+
+TEST(a_clock_that_steps_back_loses_no_repeat) {
+    listen_to_pipe(DN_LOG_TEXT);
+    say_often(DN_LOG_INFO, "store.full", 25);
+    (void)hear();
+    now_ms -= 3600000;
+    dn_log_tick();
+    CHECK(strstr(hear(), "and 5 more of store.full"));
+}
+
+/* ---- A reader that does not read ---- */
+
+/* More than any output and the log itself hold; none of them is a repeat. */
+enum { MANY = 4000 };
+
+static void say_many(void) {
+    for (int i = 0; i < MANY; i++) {
+        now_ms += 10000;
+        dn_log(DN_LOG_INFO, "a.b", "number %d.", i);
+    }
+}
+
+static int lost_of(const char *text) {
+    int         lost = 0;
+    const char *at = text;
+
+    while ((at = strstr(at, "log.dropped"))) {
+        at = strstr(at, "lines=");
+        CHECK(at);
+        lost += atoi(at + 6);
+    }
+    return lost;
+}
+
+/* How many numbered lines there are, in order and each once. *out_run: so many from the first without a gap. */
+static int check_numbers(const char *text, int *out_run) {
+    int  came = 0, last = -1, number;
+    char end;
+
+    *out_run = 0;
+    for (; (text = strstr(text, "a.b: number ")); text++, came++, last = number) {
+        if (sscanf(text, "a.b: number %d%c", &number, &end) != 2) break; /* the rest is to come */
+        CHECK(number > last);
+        *out_run += number == *out_run;
+    }
+    return came;
+}
+
+/* A terminal may take a line more when its other end has not been read: the kernel has several buffers. */
+static void check_full_reader(bool exact) {
+    static char all[HEARD_MAX];
+    int         run;
+
+    dn_log_format(DN_LOG_TEXT);
+    say_many(); /* returns */
+    strcpy(all, hear());
+    const int first = check_numbers(all, &run);
+    CHECK(first > 0);
+    CHECK(first < MANY);
+    if (exact) CHECK_INT(lost_of(all), 0); /* none is said before there is room */
+    while (check_numbers(all, &run) + lost_of(all) < MANY) {
+        dn_log_tick(); /* nothing else is said, and yet the rest comes, and what was lost */
+        strcat(all, hear());
+    }
+    const int came = check_numbers(all, &run);
+    CHECK_INT(came + lost_of(all), MANY);
+    CHECK_INT(count(all, "\n"), came + count(all, "log.dropped"));
+    if (exact)
+        CHECK_INT(came, first + 256); /* the oldest; what comes when there is no room is lost */
+    if (exact) CHECK_INT(run, came);
+
+    (void)hear();
+    dn_log(DN_LOG_INFO, "a.b", "and on");
+    while (!strstr(hear(), "and on")) {}
+    CHECK_INT(lost_of(heard), 0);
+}
+
+TEST(nobody_waits_for_a_pipe_that_is_full_and_what_is_lost_is_counted_and_said) {
+    listen_to_pipe(DN_LOG_TEXT);
+    check_full_reader(/* exact: */ true);
+    CHECK_INT(fcntl(writer, F_GETFL) & O_NONBLOCK, 0); /* it is others' too */
+}
+
+/* Ours may not be opened again when the program has become another user since. */
+TEST(nobody_waits_for_a_full_pipe_that_cannot_be_opened_again) {
+    int ends[2];
+
+    CHECK_INT(pipe(ends), 0);
+    CHECK_INT(fchmod(ends[1], 0), 0);
+    if (geteuid() == 0) CHECK_INT(seteuid(65534), 0);
+    listen_at(ends[0], ends[1]);
+    check_full_reader(/* exact: */ true);
+    CHECK_INT(fcntl(writer, F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST(nobody_waits_for_a_terminal_that_stands_still) {
+    (void)terminal_opens();
+    check_full_reader(/* exact: */ false);
+    CHECK_INT(fcntl(writer, F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST(nobody_waits_for_a_socket_that_is_full) {
+    int ends[2];
+
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    listen_at(ends[0], ends[1]);
+    check_full_reader(/* exact: */ true);
+    CHECK_INT(fcntl(writer, F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST(what_was_lost_is_said_before_what_comes_after_it) {
+    listen_to_pipe(DN_LOG_TEXT);
+    say_many();
+    (void)hear();
+    dn_log(DN_LOG_INFO, "a.b", "after");
+    hear();
+    CHECK(strstr(heard, "log.dropped"));
+    CHECK(strstr(heard, "log.dropped") < strstr(heard, "after"));
+}
+
+TEST(repeats_that_cannot_be_said_count_as_lost) {
+    listen_to_pipe(DN_LOG_TEXT);
+    say_often(DN_LOG_WARN, "store.full", 120);
+    say_many();
+    now_ms += 10000;
+    dn_log_tick();
+    (void)hear();
+    int came = count(heard, "a.b:"), lost = lost_of(heard);
+    dn_log_tick();
+    (void)hear();
+    came += count(heard, "a.b:"), lost += lost_of(heard);
+    CHECK_INT(came + lost, MANY + 100);
+}
+
+TEST(a_file_is_written_to_at_its_end) {
+    FILE *file = tmpfile();
+
+    CHECK(file);
+    listen_at(fileno(file), fileno(file));
+    dn_log_format(DN_LOG_TEXT);
+    CHECK_INT(write(writer, "before\n", 7), 7);
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    CHECK_INT(write(writer, "after\n", 6), 6);
+    CHECK_INT(lseek(reader, 0, SEEK_SET), 0);
+    CHECK_STR(hear(), "before\n08:00:00.123 info  a.b: c\nafter\n");
+}
+
+/* The reader has gone: the program does not end of it, if SIGPIPE is ignored, and goes on. */
+TEST(an_output_that_fails_costs_lines_and_nothing_else) {
+    int ends[2];
+
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    listen_at(ends[0], ends[1]);
+    CHECK_INT(close(reader), 0);
+    dn_log(DN_LOG_INFO, "a.b", "to nobody");
+    dn_log_output(-1);
+    dn_log(DN_LOG_INFO, "a.b", "to nobody");
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log_tick();
+    CHECK_INT(lost_of(hear()), 2);
+}
+
+/* ---- The end ---- */
+
+static void *read_slowly(void *context) {
+    size_t *len = context;
+    char    some[4096];
+
+    CHECK_INT(fcntl(reader, F_SETFL, 0), 0);
+    for (ssize_t got; (got = read(reader, some, sizeof some)) > 0;) {
+        memcpy(heard + *len, some, (size_t)got);
+        *len += (size_t)got;
+    }
+    heard[*len] = '\0';
+    return NULL;
+}
+
+TEST(at_the_end_everything_is_written_as_fast_as_it_is_read) {
+    pthread_t thread;
+    size_t    len = 0;
+
+    listen_to_pipe(DN_LOG_TEXT);
+    say_often(DN_LOG_WARN, "store.full", 50);
+    say_many();
+    CHECK_INT(pthread_create(&thread, NULL, read_slowly, &len), 0);
+    dn_log_finish(60000);
+    dn_log_output(-1); /* our own way into the pipe, too, is closed */
+    CHECK_INT(close(writer), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    /* The 30 repeats are said as such, or, if they had no room, as lost. */
+    CHECK_INT(count(heard, "a.b:") + count(heard, "store.full:") + lost_of(heard) +
+                  30 * count(heard, "and 30 more"),
+              MANY + 50);
+}
+
+TEST(at_the_end_a_reader_that_does_not_read_is_not_waited_for_longer_than_said) {
+    listen_to_pipe(DN_LOG_TEXT);
+    say_many();
+    dn_log_finish(10); /* returns */
+    CHECK(count(hear(), "a.b:") > 0);
+}
+
+TEST(repeats_are_said_at_the_end_though_their_time_is_not_over) {
+    listen_to_pipe(DN_LOG_TEXT);
+    say_often(DN_LOG_WARN, "store.full", 50);
+    dn_log_finish(0);
+    CHECK_INT(count(hear(), "and 30 more of store.full"), 1);
+    dn_log_finish(0);
+    CHECK_STR(hear(), "");
+}
+
+/* ---- Threads ---- */
+
+enum { THREADS = 3, LINES = 3000 / TEST_SLOW_FACTOR };
+
+static void *say_numbers(void *context) {
+    const int me = *(int *)context;
+
+    for (int i = 0; i < LINES; i++) {
+        dn_log(DN_LOG_DEBUG, "a.b", "thread %d number %d.", me, i);
+        dn_log(DN_LOG_WARN, "store.full", "again");
+        if (i % 100 == 0) dn_log_tick();
+    }
+    return NULL;
+}
+
+TEST(lines_of_many_threads_come_whole_and_in_order_and_all_are_accounted_for) {
+    pthread_t threads[THREADS], slow;
+    int       numbers[THREADS], last[THREADS];
+    size_t    len = 0;
+
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log_threshold(DN_LOG_DEBUG);
+    CHECK_INT(pthread_create(&slow, NULL, read_slowly, &len), 0);
+    for (int i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        last[i] = -1;
+        CHECK_INT(pthread_create(&threads[i], NULL, say_numbers, &numbers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) CHECK_INT(pthread_join(threads[i], NULL), 0);
+    dn_log_finish(60000);
+    dn_log_output(-1);
+    CHECK_INT(close(writer), 0);
+    CHECK_INT(pthread_join(slow, NULL), 0);
+
+    int numbered = 0, full = 0, repeated = 0;
+    for (char *line = strtok(heard, "\n"); line; line = strtok(NULL, "\n")) {
+        int  me, number;
+        char rest[8] = "";
+        CHECK_MSG(strncmp(line, "08:00:00.123 ", 13) == 0, "%s", line);
+        if (sscanf(line + 13, "debug a.b: thread %d number %d%7s", &me, &number, rest) == 3) {
+            CHECK_STR(rest, ".");
+            CHECK(number > last[me]);
+            last[me] = number;
+            numbered++;
+        } else if (strcmp(line + 13, "warn  store.full: again") == 0) full++;
+        else if (strstr(line, "log.repeated")) repeated += atoi(strstr(line, "lines=") + 6);
+        else CHECK_MSG(strstr(line, "log.dropped"), "%s", line);
+        repeated += lost_of(line);
+    }
+    CHECK_INT(numbered + full + repeated, 2 * THREADS * LINES);
+}
