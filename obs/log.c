@@ -22,7 +22,7 @@ static void            *clock_context;
 
 /* relaxed: who reads them late says a line too many, or one too few, or as it was wanted before. */
 static _Atomic(int) threshold = DN_LOG_INFO;
-static _Atomic(int) form = DN_LOG_AUTO;
+static _Atomic(int) form_asked = DN_LOG_AUTO;
 
 void dn_log_to(dn_log_sink *to, void *context) {
     sink = to;
@@ -44,7 +44,9 @@ bool dn_log_wanted(dn_log_level level) {
     return (int)level >= atomic_load_explicit(&threshold, memory_order_relaxed);
 }
 
-void dn_log_format(dn_log_form as) { atomic_store_explicit(&form, (int)as, memory_order_relaxed); }
+void dn_log_format(dn_log_form form) {
+    atomic_store_explicit(&form_asked, (int)form, memory_order_relaxed);
+}
 
 static int64_t wall_ms(void) {
     struct timespec t;
@@ -57,7 +59,7 @@ static int64_t wall_ms(void) {
 /* ---- A line's way ---- */
 
 static log_form form_now(void) {
-    const int asked = atomic_load_explicit(&form, memory_order_relaxed);
+    const int asked = atomic_load_explicit(&form_asked, memory_order_relaxed);
 
     return (log_form){.json = asked == DN_LOG_AUTO ? !log_out_is_terminal() : asked == DN_LOG_JSON,
                       .journal = log_out_is_journal()};
@@ -172,7 +174,7 @@ void dn_log_tick(void) {
 void dn_log_finish(int wait_ms) {
     push_kept_back(true);
     log_out_write_all(wait_ms);
-    push_kept_back(true); /* what was lost has room now */
+    push_dropped(wall_ms()); /* by now there may be room to say it */
     log_out_write();
 }
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Text of 1,000 bytes that are all escaped would leave no room for fields. */
@@ -103,9 +104,8 @@ static void put_real(pen *p, double value) {
         return;
     }
     (void)snprintf(digits, sizeof digits, "%.15g", value);
-    double back = 0;
-    if (sscanf(digits, "%lf", &back) != 1 || back < value || back > value)
-        (void)snprintf(digits, sizeof digits, "%.17g", value);
+    const double back = strtod(digits, NULL);
+    if (back < value || back > value) (void)snprintf(digits, sizeof digits, "%.17g", value);
     char *comma = strchr(digits, ',');
     if (comma) *comma = '.';
     puts_to(p, digits);
@@ -233,6 +233,7 @@ size_t log_line_write(log_form form, const log_line *line, char out[LOG_LINE_MAX
     if (form.journal) puts_to(&p, priorities[line->level]);
     if (form.json) put_json_line(&p, line, form.journal);
     else put_screen_line(&p, line, form.journal);
+    out[p.len] = '\0';
     return p.len;
 }
 

@@ -19,7 +19,7 @@ typedef struct log_form {
     bool json, journal;
 } log_form;
 
-/* A line with its end, and no other end of a line in it; answers its length. Whatever goes in, what comes out is
+/* A string: a line with its end, and no other end of a line in it. Answers its length. Whatever goes in, what comes out is
  * UTF-8, and JSON if it was to be. */
 size_t log_line_write(log_form form, const log_line *line, char out[LOG_LINE_MAX]);
 

@@ -47,12 +47,13 @@ void log_out_open(int fd) {
 
 /* "dev:inode" of what systemd connected to the journal: still that, or has somebody led it elsewhere since? */
 static bool is_journal(int fd) {
-    const char        *stream = getenv("JOURNAL_STREAM");
-    unsigned long long device, inode;
-    struct stat        s;
+    const char *stream = getenv("JOURNAL_STREAM");
+    char       *end;
+    struct stat s;
 
-    return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && fstat(fd, &s) == 0 &&
-           s.st_dev == device && s.st_ino == inode;
+    if (!stream || fstat(fd, &s) != 0) return false;
+    if (strtoull(stream, &end, 10) != s.st_dev || *end != ':') return false;
+    return strtoull(end + 1, &end, 10) == s.st_ino && *end == '\0';
 }
 
 static int look_at_output(void) {

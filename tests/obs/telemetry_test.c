@@ -134,8 +134,8 @@ static void check_heard(const char *prefix, const char *expected) {
     emit_all();
     CHECK_INT(dn_telemetry_detach(id), DN_OK);
     for (const char *line = h.text; *line; line = strchr(line, '\n') + 1) {
-        strncat(names, line, strcspn(line, " "));
-        strcat(names, " ");
+        const size_t len = strlen(names);
+        (void)snprintf(names + len, sizeof names - len, "%.*s ", (int)strcspn(line, " "), line);
     }
     CHECK_STR(names, expected);
 }
