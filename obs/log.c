@@ -65,9 +65,14 @@ static log_form form_now(void) {
                       .journal = log_out_is_journal()};
 }
 
+/* False: there is no room, and it counts as dropped. */
 static bool push(const log_line *line) {
     char bytes[LOG_LINE_MAX];
 
+    if (log_out_is_full()) {
+        log_out_give_dropped(1);
+        return false;
+    }
     return log_out_push(bytes, log_line_write(form_now(), line, bytes));
 }
 
@@ -125,8 +130,7 @@ static void say(const log_line *line) {
     }
     log_out_write();
     push_dropped(line->wall_ms);
-    (void)push(line);
-    log_out_write();
+    if (push(line)) log_out_write();
 }
 
 void dn_log(dn_log_level level, const char *event, const char *format, ...) {

@@ -123,6 +123,13 @@ static size_t        front_taken; /* only by who writes: what the output has of 
 
 static uint64_t turn_free(uint64_t place) { return place / LOG_OUT_LINES * 2; }
 
+bool log_out_is_full(void) {
+    const uint64_t place = atomic_load_explicit(&pushed, memory_order_relaxed);
+    const cell    *c = &cells[place % LOG_OUT_LINES];
+
+    return atomic_load_explicit(&c->turn, memory_order_relaxed) < turn_free(place);
+}
+
 bool log_out_push(const char *line, size_t len) {
     uint64_t place = atomic_load_explicit(&pushed, memory_order_relaxed);
     cell    *c;

@@ -17,6 +17,9 @@ void log_out_open(int fd);
 bool log_out_is_terminal(void);
 bool log_out_is_journal(void); /* as JOURNAL_STREAM says */
 
+/* Whether the next line has no room, unless something is written first: it need not be put into words. */
+bool log_out_is_full(void);
+
 /* Keeps a copy of at most LOG_LINE_MAX bytes. False: there is no room, and the line counts as dropped. */
 bool log_out_push(const char *line, size_t len);
 
