@@ -31,7 +31,6 @@ void dn_window_roll(dn_window *w, int64_t now_ms) {
 
     if (!w->rolled) w->minute = minute;
     w->rolled = true;
-    if (minute <= w->minute) return;
     /* After a gap longer than the ring every slot is emptied, once. */
     if (minute - w->minute > w->minutes) w->minute = minute - w->minutes;
     while (w->minute < minute) memset(slot_of(w, ++w->minute), 0, w->slot_size);

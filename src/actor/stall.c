@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <signal.h>
 
 enum { LOOKS = 4 };
 
@@ -88,7 +89,12 @@ int stall_start(dn_runtime *rt, stall_watch **out_watch) {
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_cond_init(&w->stop_asked, &steady);
     pthread_condattr_destroy(&steady);
-    if (pthread_create(&w->thread, NULL, stall_main, w) != 0) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(&w->thread, NULL, stall_main, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
         pthread_cond_destroy(&w->stop_asked);
         pthread_mutex_destroy(&w->mutex);
         mem_free(w);

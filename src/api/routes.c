@@ -11,6 +11,7 @@ typedef struct route {
 
 static const route routes[] = {
     {"/healthz", route_healthz},
+    {"/metrics", route_metrics},
     {"/readyz", route_readyz},
 };
 

@@ -11,7 +11,7 @@
 /* What all of them share. */
 typedef struct route_world {
     const dn_service_config *service;
-    dn_ref                   kv, tick, queue, executor;
+    dn_ref                   kv, tick, metrics;
 } route_world;
 
 typedef enum route_step {
@@ -32,6 +32,7 @@ struct exchange {
     dn_tick_status   tick; /* what has been answered so far */
     dn_kv_status     kv;
     bool             tick_answered, kv_answered;
+    uint32_t         format; /* dn_metrics_format */
 };
 
 /* Finds the route and takes its first step. */
@@ -48,6 +49,6 @@ route_step exchange_answer(exchange *x, http_response response);
 bool       exchange_wants(const exchange *x,
                           const char     *parameter); /* "?verbose", with or without a value */
 
-route_fn route_healthz, route_readyz;
+route_fn route_healthz, route_readyz, route_metrics;
 
 #endif

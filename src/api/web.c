@@ -6,6 +6,7 @@
 #include "web.h"
 
 #include "http/http_conn.h"
+#include "metrics.h"
 #include "obs/log.h"
 #include "routes.h"
 
@@ -54,6 +55,7 @@ static int web_stopping(dn_self *self, void *state);
 static const dn_handler web_handlers[] = {
     {WEB_READY, web_on_ready},
     {DN_STATUS, web_on_answer}, /* what the actors were asked for somebody */
+    {DN_METRICS_PAGE, web_on_answer},
     {DN_MSG_CALL_FAILED, web_on_answer},
     {WEB_KNOCK, web_on_knock},
     {WEB_SWEEP, web_on_sweep}, /* who is out of time is dropped */
@@ -91,8 +93,7 @@ static int web_init(dn_self *self, void *state, const void *config) {
         .service = b->config->service,
         .kv = dn_name(self, DN_KV),
         .tick = dn_name(self, DN_TICK),
-        .queue = dn_name(self, DN_QUEUE),
-        .executor = dn_name(self, DN_EXECUTOR),
+        .metrics = dn_name(self, DN_METRICS),
     };
     dn_own(self, b, web_release);
     const int fd = fcntl(b->config->listener, F_DUPFD_CLOEXEC, 0);

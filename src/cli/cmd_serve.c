@@ -9,9 +9,12 @@
 
 #include "api/control.h"
 #include "api/hangup.h"
+#include "api/metrics.h"
 #include "api/web.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
+#include "obs/log_keeper.h"
+#include "obs/slo_watcher.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,24 +25,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EDGE = 4, STACK_OF_STOPS = 3 };
+enum { EDGE = 7, STACK_OF_STOPS = 3, LAST_WORDS_MS = 1000 };
 
 typedef struct served {
-    const call       *call;
-    dn_settings      *settings;
-    char             *secrets;
-    char             *runner_shown;
-    char              executable[PATH_MAX]; /* as found at the start; "": unknown */
-    dn_service_config service;
-    dn_control_config control;
-    dn_web_config     web;
-    char              listens[DN_WEB_ADDRESS]; /* HOST:PORT, as it has come to be */
-    dn_hangup_config  hangup;
-    herald_config     herald;
-    dn_child_spec     edge[EDGE];
-    dn_service_tree   tree;
-    dn_runtime       *runtime;
-    bool              to_start_anew;
+    const call           *call;
+    dn_settings          *settings;
+    char                 *secrets;
+    char                 *runner_shown;
+    char                  executable[PATH_MAX]; /* as found at the start; "": unknown */
+    dn_service_config     service;
+    dn_control_config     control;
+    dn_web_config         web;
+    dn_slo_watcher_config watcher;
+    char                  listens[DN_WEB_ADDRESS]; /* HOST:PORT, as it has come to be */
+    dn_hangup_config      hangup;
+    herald_config         herald;
+    dn_child_spec         edge[EDGE];
+    dn_service_tree       tree;
+    dn_runtime           *runtime;
+    bool                  to_start_anew;
 } served;
 
 /* ---- Signals ---- */
@@ -171,6 +175,7 @@ static void on_notice(void *context, const dn_notice *n) {
 /* kv has logged it. At once: nobody may write any more, and what was acknowledged is on the disk. */
 static void on_fatal(void *context, const char *why) {
     (void)context, (void)why;
+    dn_log_finish(LAST_WORDS_MS);
     _exit(DN_EXIT_FAILED);
 }
 
@@ -183,6 +188,7 @@ static int settings_take(served *d) {
 
     if (rc == DN_OK) {
         dn_log_threshold((dn_log_level)d->settings->log_level);
+        dn_log_format((dn_log_form)d->settings->log_format);
         return DN_EXIT_DONE;
     }
     return rc == DN_EINVAL ? complain(DN_EXIT_USAGE, "%s", why)
@@ -206,6 +212,31 @@ static int listener_take(served *d) {
 
     if (rc == DN_OK) return DN_EXIT_DONE;
     return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
+}
+
+static dn_slo_watcher_config watcher_config(const dn_settings *s) {
+    return (dn_slo_watcher_config){
+        .slo =
+            {
+                .window_minutes = (uint32_t)s->slo_window_minutes,
+                .breach_consecutive = (uint32_t)s->breach_consecutive,
+                .tick_budget_ms = (double)s->tick_budget_ms,
+                .sat_ratio = s->sat_ratio,
+                .depth_avg_max = (double)s->depth_avg_max,
+                .job_p95_max_ms = (double)s->job_p95_max_ms,
+                .cutoff_rate_max = s->cutoff_rate_max,
+                .cutoff_objective = s->cutoff_objective,
+            },
+        .eval_ms = s->slo_eval_ms,
+    };
+}
+
+static int metrics_take(void) {
+    char why[DN_METRICS_WHY];
+
+    if (dn_daemon_metrics_start(DIURNAL_VERSION, DIURNAL_REVISION, why) == DN_OK)
+        return DN_EXIT_DONE;
+    return complain(DN_EXIT_FAILED, "%s", why);
 }
 
 static int tree_make(served *d) {
@@ -233,6 +264,10 @@ static int tree_make(served *d) {
     d->edge[1] = dn_hangup_child(&d->hangup);
     d->edge[2] = herald_child(&d->herald);
     d->edge[3] = dn_web_child(&d->web);
+    d->edge[4] = dn_metrics_child(&d->service);
+    d->watcher = watcher_config(s);
+    d->edge[5] = dn_slo_watcher_child(&d->watcher);
+    d->edge[6] = dn_log_keeper_child();
     dn_service_tree_make(&d->service, d->edge, EDGE, &d->tree);
     return DN_EXIT_DONE;
 }
@@ -276,6 +311,7 @@ int cmd_serve(const call *c) {
     code = settings_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
+    if (code == DN_EXIT_DONE) code = metrics_take();
     if (code == DN_EXIT_DONE) code = tree_make(d);
     if (code == DN_EXIT_DONE) code = run_to_the_end(d);
     served_done(d);

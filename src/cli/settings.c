@@ -499,6 +499,13 @@ int dn_settings_check(const dn_settings *s, char *why) {
             why, "%s: %lld is longer than the window of %lld minutes; %lld would just fit", place,
             (long long)s->job_timeout_ms, (long long)s->window_minutes, (long long)window_ms);
     }
+    if (s->cutoff_objective >= 1) {
+        place_write(s, DN_SETTING_cutoff_objective, place, sizeof place);
+        return refuse(why,
+                      "%s: 1 leaves nothing that may be missed, and so no rate to burn it at; 0.999 "
+                      "is one in a thousand",
+                      place);
+    }
     if (*s->runner == '\0' && !s->demo)
         return refuse(why, "runner: there is none to run the jobs; give one, as "
                            "--runner=http://127.0.0.1:8080/daily, or "

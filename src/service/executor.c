@@ -430,8 +430,8 @@ static int executor_stopping(dn_self *self, void *state) {
     e->stopping = true;
     if (e->status.in_flight > 0)
         dn_log(DN_LOG_INFO, "executor.stopping",
-               "%llu running jobs may finish, for at most %lld ms",
-               (unsigned long long)e->status.in_flight, (long long)e->config->shutdown_grace_ms);
+               "running jobs may finish, for at most %lld ms: %llu of them",
+               (long long)e->config->shutdown_grace_ms, (unsigned long long)e->status.in_flight);
     dn_timer_after(self, e->config->shutdown_grace_ms, EXECUTOR_GRACE_IS_OVER, 0);
     return may_end(e);
 }

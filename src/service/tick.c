@@ -170,7 +170,7 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg) {
         return rc;
     }
     t->status.loaded = true;
-    dn_log(DN_LOG_INFO, "tick.loaded", "%zu users are known", dn_roster_len(t->roster));
+    dn_log(DN_LOG_INFO, "tick.loaded", "users that are known: %zu", dn_roster_len(t->roster));
     return tick_on_now(self, t, msg);
 }
 

@@ -185,16 +185,17 @@ TEST(the_file_is_named_by_the_flag_else_by_the_environment) {
 TEST(every_setting_can_be_a_flag_a_variable_and_a_line_of_the_file) {
     for (size_t i = 0; i < DN_SETTINGS; i++) {
         const dn_setting *const setting = &dn_settings_table[i];
-        char                    flag[DN_SETTING_NAME], variable[DN_SETTING_NAME], text[256];
-        char                   *argv[1], *environment[2] = {NULL, NULL};
-        const char *const       value = setting->type == DN_SETTING_BOOL   ? "true"
-                                        : setting->type == DN_SETTING_TEXT ? "x y"
-                                        : setting->type == DN_SETTING_ADDR ? "[::1]:80"
-                                        : setting->type == DN_SETTING_WORD ? "debug"
-                                                                           : "1";
-        const bool              fits = setting->min <= 1 || setting->type != DN_SETTING_INT;
-        dn_settings_input       input = {.argv = argv, .environ = environment};
-        dn_settings            *s = NULL, *t = NULL;
+        char  flag[DN_SETTING_NAME], variable[DN_SETTING_NAME], text[256], word[16];
+        char *argv[1], *environment[2] = {NULL, NULL};
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(setting->unit, "|"), setting->unit);
+        const char *const value = setting->type == DN_SETTING_BOOL   ? "true"
+                                  : setting->type == DN_SETTING_TEXT ? "x y"
+                                  : setting->type == DN_SETTING_ADDR ? "[::1]:80"
+                                  : setting->type == DN_SETTING_WORD ? word
+                                                                     : "1";
+        const bool        fits = setting->min <= 1 || setting->type != DN_SETTING_INT;
+        dn_settings_input input = {.argv = argv, .environ = environment};
+        dn_settings      *s = NULL, *t = NULL;
 
         if (i == DN_SETTING_config) continue;
         dn_setting_flag(i, flag);

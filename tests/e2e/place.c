@@ -101,6 +101,7 @@ static pid_t begin(const char *program, const char *const *first, const char *co
 
     CHECK(child >= 0);
     if (child == 0) {
+        (void)setenv("DIURNAL_LOG_FORMAT", "text", /* overwrite= */ 0);
         (void)dup2(log, STDOUT_FILENO);
         (void)dup2(log, STDERR_FILENO);
         become(program, first, second, parent);

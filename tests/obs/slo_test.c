@@ -230,6 +230,46 @@ TEST(a_streak_is_as_long_as_it_was_asked_to_be) {
     }
 }
 
+TEST(a_streak_ends_with_the_window_that_it_was_seen_in) {
+    rig       *r = rig_new();
+    const plan good = {.jobs = 60, .job_ms = 9}, bad = {.slow_jobs = 60, .slow_ms = 50000};
+
+    rig_minutes(r, 20, good);
+    rig_minutes(r, 2, bad);
+    CHECK_UINT(rig_status(r, DN_SLO_JOB_LATENCY)->streak, 2);
+    rig_minutes(r, 1, good);
+    CHECK_UINT(rig_status(r, DN_SLO_JOB_LATENCY)->streak, 2);
+    r->now_ns += 20 * MINUTE_NS; /* nothing of all that is left */
+    rig_minutes(r, 1, (plan){.jobs = 0});
+    CHECK_INT(rig_status(r, DN_SLO_JOB_LATENCY)->verdict, DN_SLO_NO_VERDICT);
+    CHECK_UINT(rig_status(r, DN_SLO_JOB_LATENCY)->streak, 0);
+    rig_minutes(r, 1, bad);
+    CHECK_INT(r->warned[DN_SLO_JOB_LATENCY], 0);
+    rig_free(r);
+}
+
+TEST(a_few_in_a_hundred_all_day_long_are_heard_of_though_no_window_has_three) {
+    rig *r = rig_new();
+
+    for (int i = 0; i < 4; i++) {
+        rig_minutes(r, 29, (plan){.successes = 1});
+        rig_minutes(r, 1, (plan){.misses = 1});
+    }
+    rig_minutes(r, 20, (plan){.successes = 1});
+    CHECK_INT(r->warned[DN_SLO_CUTOFF_MISS_RATE], 1);
+    rig_free(r);
+}
+
+TEST(most_of_a_window_is_more_than_half_of_it) {
+    const dn_slo_level half = {.watched_us = 100, .full_us = 50};
+    const dn_slo_level more = {.watched_us = 100, .full_us = 51};
+
+    CHECK(!dn_slo_judge_saturation(&half, 0.8, 0).mostly);
+    CHECK(dn_slo_judge_saturation(&more, 0.8, 0).mostly);
+    CHECK(!dn_slo_judge_rate(5, 10, 0.01).mostly);
+    CHECK(dn_slo_judge_rate(6, 10, 0.01).mostly);
+}
+
 TEST(what_is_off_is_never_judged) {
     dn_slo_config config = rig_defaults;
     config.tick_budget_off = true;
@@ -341,15 +381,36 @@ TEST(a_level_weighs_what_it_lasted_within_the_window_though_nobody_rolled_for_a_
 }
 
 TEST(a_clock_that_goes_back_changes_nothing) {
-    rig          *r = rig_new();
+    rig          *steady = rig_new(), *back = rig_new();
     dn_slo_change changes[DN_SLO_NAMES];
 
-    rig_minutes(r, 20, (plan){.depth_from = 70, .depth_to = 70, .jobs = 9, .job_ms = 5});
-    const dn_slo_status before = *rig_status(r, DN_SLO_QUEUE_PRESSURE);
-    dn_slo_roll(r->slo, r->cells, r->now_ns - 5 * MINUTE_NS);
-    CHECK_UINT(dn_slo_evaluate(r->slo, r->now_ns - 5 * MINUTE_NS, changes), 0);
-    const dn_slo_status after = *rig_status(r, DN_SLO_QUEUE_PRESSURE);
-    CHECK(before.value == after.value);
+    for (uint64_t i = 0; i < 40; i++) {
+        const plan p = {.depth_from = i * i, .depth_to = i * i, .successes = 9, .misses = i == 30};
+        rig_minutes(steady, 1, p);
+        rig_minutes(back, 1, p);
+        dn_slo_roll(back->slo, back->cells, back->now_ns - 5 * MINUTE_NS);
+        CHECK_UINT(dn_slo_evaluate(back->slo, back->now_ns - 5 * MINUTE_NS, changes), 0);
+        const double x = rig_status(steady, DN_SLO_QUEUE_PRESSURE)->value;
+        const double y = rig_status(back, DN_SLO_QUEUE_PRESSURE)->value;
+        CHECK_MSG(x - y < 1e-6 * (x + 1) && y - x < 1e-6 * (x + 1), "%f and %f", x, y);
+        CHECK_UINT(rig_status(steady, DN_SLO_CUTOFF_MISS_RATE)->misses,
+                   rig_status(back, DN_SLO_CUTOFF_MISS_RATE)->misses);
+    }
+    rig_free(steady);
+    rig_free(back);
+}
+
+TEST(what_took_less_than_nothing_took_nothing) {
+    rig *r = rig_new();
+
+    for (int i = 0; i < 10; i++) {
+        dn_slo_tick_took(r->cells, -1);
+        dn_slo_job_took(r->cells, INT64_MIN);
+    }
+    rig_minutes(r, 1, (plan){.ticks = 0});
+    CHECK(rig_status(r, DN_SLO_TICK_BUDGET)->measured);
+    CHECK(rig_status(r, DN_SLO_TICK_BUDGET)->value < 1);
+    CHECK(rig_status(r, DN_SLO_JOB_LATENCY)->value < 1);
     rig_free(r);
 }
 

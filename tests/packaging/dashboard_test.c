@@ -131,6 +131,12 @@ static json_t *dashboard(void) {
     return d;
 }
 
+static size_t panels_of(const json_t *d) { return json_array_size(json_object_get(d, "panels")); }
+
+static json_t *panel_of(const json_t *d, size_t i) {
+    return json_array_get(json_object_get(d, "panels"), i);
+}
+
 static const char *string_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
 
@@ -146,12 +152,14 @@ TEST(the_rules_ask_for_metrics_there_are) {
 
 TEST(the_dashboard_asks_for_metrics_there_are_and_shows_each_of_diurnals) {
     bool    used[METRICS] = {false};
-    json_t *d = dashboard(), *panel, *target;
-    size_t  i, k;
+    json_t *d = dashboard();
 
-    json_array_foreach(json_object_get(d, "panels"), i, panel)
-        json_array_foreach(json_object_get(panel, "targets"), k, target)
-            check_words(string_of(target, "expr"), string_of(panel, "title"), used);
+    for (size_t i = 0; i < panels_of(d); i++) {
+        const json_t *panel = panel_of(d, i), *targets = json_object_get(panel, "targets");
+        for (size_t k = 0; k < json_array_size(targets); k++)
+            check_words(string_of(json_array_get(targets, k), "expr"), string_of(panel, "title"),
+                        used);
+    }
     for (int m = 0; m < METRICS; m++)
         CHECK_MSG(used[m] || strncmp(metrics[m].name, "process_", 8) == 0, "no panel shows %s",
                   metrics[m].name);
@@ -172,13 +180,13 @@ TEST(each_slo_has_its_panel) {
 
 TEST(every_panel_has_a_title_an_id_a_place_of_its_own_and_a_query) {
     static const char *panel_at[1000][24];
-    json_t            *d = dashboard(), *panel;
-    size_t             i;
+    json_t            *d = dashboard();
     json_int_t         last_id = 0;
 
     CHECK(string_of(d, "uid")[0] && string_of(d, "title")[0]);
-    CHECK(json_array_size(json_object_get(d, "panels")) > 20);
-    json_array_foreach(json_object_get(d, "panels"), i, panel) {
+    CHECK(panels_of(d) > 20);
+    for (size_t i = 0; i < panels_of(d); i++) {
+        json_t     *panel = panel_of(d, i);
         json_int_t  x = -1, y = -1, w = -1, h = -1;
         const char *title = string_of(panel, "title");
         CHECK(title[0]);
