@@ -8,6 +8,7 @@
 #include "conn.h"
 #include "fd_watch.h"
 #include "obs/log.h"
+#include "obs/slo_watcher.h"
 #include "ops.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ static const dn_handler control_handlers[] = {
     {DN_MINUTES, control_on_answer},
     {DN_QUEUED_USER, control_on_answer},
     {DN_RUNNING, control_on_answer},
+    {DN_SLO_REPORT, control_on_answer},
     {DN_MSG_CALL_FAILED, control_on_answer},
     {CONTROL_KNOCK, control_on_knock},
     {CONTROL_SWEEP, control_on_sweep}, /* who stands still is dropped */
@@ -105,6 +107,7 @@ static int control_init(dn_self *self, void *state, const void *config) {
         .tick = dn_name(self, DN_TICK),
         .queue = dn_name(self, DN_QUEUE),
         .executor = dn_name(self, DN_EXECUTOR),
+        .watcher = dn_name(self, DN_SLO_WATCHER),
         .since_ms = dn_now_ms(self),
         .scratch = dn_alloc(self, OPS_SCRATCH),
     };

@@ -36,3 +36,30 @@ json_t *json_of_executor_status(const dn_executor_status *s) {
                      "error", number(s->failed), "timeout", number(s->timed_out), "late_success",
                      number(s->late));
 }
+
+static const char *state_of(const dn_slo_status *s) {
+    if (s->breached) return "breached";
+    return s->measured ? "ok" : "no_data";
+}
+
+static json_t *slo_item(dn_slo_name name, const dn_slo_status *s) {
+    char    due[DN_DUE_TEXT];
+    json_t *item =
+        json_pack("{s:s, s:s, s:o, s:f, s:i, s:i}", "name", dn_slo_text(name), "state", state_of(s),
+                  "value", s->measured ? json_real(s->value) : json_null(), "threshold",
+                  s->threshold, "window_minutes", (int)s->window_minutes, "streak", (int)s->streak);
+
+    if (item && s->worst_due >= 0) {
+        dn_due_write((uint32_t)s->worst_due, due);
+        (void)json_object_set_new(item, "worst_due", json_string(due));
+    }
+    return item;
+}
+
+json_t *json_of_slo_report(const dn_slo_report *r) {
+    json_t *list = json_array();
+
+    for (int i = 0; i < DN_SLO_NAMES && list; i++)
+        if (r->slo[i].on) (void)json_array_append_new(list, slo_item((dn_slo_name)i, &r->slo[i]));
+    return list;
+}

@@ -19,8 +19,8 @@ static struct {
     prom_metric_sample_t           *scanned, *eligible, *enqueued, *depth, *in_flight, *max;
     prom_metric_sample_t           *ok, *timeout, *errors[CLASSES];
     prom_metric_sample_t           *finalized[STATUSES], *late, *missed, *failures, *users;
-    prom_metric_sample_t           *slo_value[DN_SLO_NAMES], *slo_threshold[DN_SLO_NAMES];
-    prom_metric_sample_t           *slo_breached[DN_SLO_NAMES];
+    prom_gauge_t                   *slo_value, *slo_threshold, *slo_breached;
+    bool                            slo_measured[DN_SLO_NAMES]; /* once */
     prom_gauge_t                   *actor_depth, *actor_heap;
     prom_counter_t                 *actor_handled, *actor_restarts;
     prom_metric_sample_t           *dead_letters;
@@ -143,19 +143,12 @@ static void make_store(maker *m) {
 }
 
 static void make_slo(maker *m) {
-    prom_metric_t *value = make(m, GAUGE, "diurnal_slo_value", "What was measured over the window.",
-                                "slo", NULL, NULL);
-    prom_metric_t *threshold =
+    set.slo_value = make(m, GAUGE, "diurnal_slo_value", "What was measured over the window.", "slo",
+                         NULL, NULL);
+    set.slo_threshold =
         make(m, GAUGE, "diurnal_slo_threshold", "What it is not to be above.", "slo", NULL, NULL);
-    prom_metric_t *breached = make(m, GAUGE, "diurnal_slo_breached",
-                                   "1: warned of, and not recovered.", "slo", NULL, NULL);
-
-    for (int i = 0; i < DN_SLO_NAMES; i++) {
-        const char *name = dn_slo_text((dn_slo_name)i);
-        set.slo_value[i] = bind(m, value, name, NULL);
-        set.slo_threshold[i] = bind(m, threshold, name, NULL);
-        set.slo_breached[i] = bind(m, breached, name, NULL);
-    }
+    set.slo_breached = make(m, GAUGE, "diurnal_slo_breached", "1: warned of, and not recovered.",
+                            "slo", NULL, NULL);
 }
 
 static void make_actors(maker *m) {
@@ -283,12 +276,16 @@ void metric_set_max_concurrency(uint32_t max) { (void)prom_metric_sample_set(set
 
 void metric_set_users(uint64_t users) { (void)prom_metric_sample_set(set.users, (double)users); }
 
+/* One that is off has no series, and nothing measured is not 0. */
 void metric_set_slo(dn_slo_name name, const dn_slo_status *s) {
+    const char *values[] = {dn_slo_text(name)};
+
     if (!s->on) return;
-    /* Nothing measured is not 0. */
-    (void)prom_metric_sample_set(set.slo_value[name], s->measured ? s->value : NAN);
-    (void)prom_metric_sample_set(set.slo_threshold[name], s->threshold);
-    (void)prom_metric_sample_set(set.slo_breached[name], s->breached);
+    set.slo_measured[name] |= s->measured;
+    if (set.slo_measured[name])
+        (void)prom_gauge_set(set.slo_value, s->measured ? s->value : NAN, values);
+    (void)prom_gauge_set(set.slo_threshold, s->threshold, values);
+    (void)prom_gauge_set(set.slo_breached, s->breached, values);
 }
 
 void metric_set_actor(const char *name, uint64_t depth, size_t heap_bytes, uint64_t handled,

@@ -10,7 +10,7 @@
  *     {"op":"totals","first","last"}"items": [day,success,cutoff,missed]
  *     {"op":"today","day"}          "items": due, users, success, cutoff_reached, pending, running; "queue", "executor"
  *     {"op":"why","id","day"}       "user", "days", "sentences"
- *     {"op":"status"}               "daemon", "tick", "queue", "executor", "store"
+ *     {"op":"status"}               "daemon", "tick", "queue", "executor", "store", "slo": one each
  *     {"op":"backup","path"}        done, when the copy is whole
  *
  * A request is a row of steps: each sends one question to an actor and goes on with its answer. */
@@ -25,7 +25,7 @@
 /* What all requests share. */
 typedef struct ops_world {
     const dn_control_config *config;
-    dn_ref                   kv, tick, queue, executor;
+    dn_ref                   kv, tick, queue, executor, watcher;
     int64_t                  since_ms; /* the daemon is up */
     char                    *scratch;  /* OPS_SCRATCH bytes, for the length of a step */
 } ops_world;

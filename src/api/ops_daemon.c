@@ -72,7 +72,7 @@ ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply
 
 /* ---- status: each actor in turn ---- */
 
-enum { STATUS_TICK = 1, STATUS_QUEUE, STATUS_EXECUTOR, STATUS_KV };
+enum { STATUS_TICK = 1, STATUS_QUEUE, STATUS_EXECUTOR, STATUS_KV, STATUS_SLO };
 
 static json_t *daemon_item(dn_self *self, const ops_world *w) {
     const dn_service_config *c = w->config->service;
@@ -100,6 +100,9 @@ ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
         return ask_call(self, a, w->kv, DN_KV_STATUS, NULL, 0);
     case STATUS_KV:
         ask_put(a, "store", json_of_kv_status(DN_BODY(dn_kv_status, reply)));
+        return ask_call(self, a, w->watcher, DN_SLO_ASK, NULL, 0);
+    case STATUS_SLO:
+        ask_put(a, "slo", json_of_slo_report(DN_BODY(dn_slo_report, reply)));
         return ASK_DONE;
     default:
         ask_put(a, "daemon", daemon_item(self, w));

@@ -24,6 +24,35 @@ static int64_t instant(const json_t *answer, const char *part, const char *key) 
     return ms;
 }
 
+/* "WARNING   cutoff_miss_rate is 0.5 over 15 min, at most 0.01 is wanted; worst at 08:00" */
+static void print_slo(const json_t *slo) {
+    const char *const due = json_string_value(json_object_get(slo, "worst_due"));
+
+    printf("WARNING   %s is %g over %lld min, at most %g is wanted%s%s\n",
+           json_string_value(json_object_get(slo, "name")),
+           json_number_value(json_object_get(slo, "value")),
+           (long long)json_integer_value(json_object_get(slo, "window_minutes")),
+           json_number_value(json_object_get(slo, "threshold")), due ? "; worst at " : "",
+           due ? due : "");
+}
+
+/* Those that are breached; if none is, one line for all. */
+static void print_slos(const json_t *slos) {
+    size_t  i, measured = 0, breached = 0;
+    json_t *slo;
+
+    json_array_foreach(slos, i, slo) {
+        const char *const state = json_string_value(json_object_get(slo, "state"));
+        measured += state && strcmp(state, "no_data") != 0;
+        if (!state || strcmp(state, "breached") != 0) continue;
+        breached++;
+        print_slo(slo);
+    }
+    if (breached == 0)
+        printf("levels    %zu of %zu service levels are measured, none is breached\n", measured,
+               json_array_size(slos));
+}
+
 static void print_status(const json_t *a) {
     const int64_t now_ms = instant(a, "daemon", "now");
     char          up[DN_WORDS], next[DN_WORDS];
@@ -56,6 +85,7 @@ static void print_status(const json_t *a) {
     else
         printf("store     %lld writes in %lld commits\n", (long long)number(a, "store", "writes"),
                (long long)number(a, "store", "commits"));
+    print_slos(json_object_get(a, "slo"));
 }
 
 int cmd_status(const call *c) {
