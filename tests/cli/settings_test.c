@@ -622,6 +622,11 @@ TEST(settings_that_do_not_go_together_are_refused) {
         "--demo --window-minutes 1", "DIURNAL_JOB_TIMEOUT_MS=60001",
         "DIURNAL_JOB_TIMEOUT_MS: 60001 is longer than the window of 1 minutes; 60000 would just "
         "fit");
+    check_says("--demo --cutoff-objective 0.999", NULL, "");
+    check_says(
+        "--demo --cutoff-objective 1", NULL,
+        "--cutoff-objective: 1 leaves nothing that may be missed, and so no rate to burn it at; "
+        "0.999 is one in a thousand");
     check_says(NULL, NULL,
                "runner: there is none to run the jobs; give one, as "
                "--runner=http://127.0.0.1:8080/daily, or --demo to try things out");
