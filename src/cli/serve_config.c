@@ -63,6 +63,7 @@ static dn_runner_config runner_of(const dn_settings *s, const char *url, const c
         .connect_ms = s->connect_ms,
         .idle_ms = s->idle_ms,
         .secret = secrets,
+        .ca_file = *s->ca_file ? s->ca_file : NULL,
         .http2 = s->http2,
         .allow_private = s->runner_allow_private,
         .seed = 1,
