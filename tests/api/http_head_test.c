@@ -27,7 +27,7 @@ static int reads(const char *text) { return reads_len(text, strlen(text)); }
 
 /* A request of these lines, which end as lines do, and the empty one. */
 static int reads_lines(const char *first, const char *fields) {
-    char text[4096];
+    static char text[4096]; /* what was read points into it */
 
     snprintf(text, sizeof text, "%s\r\n%s\r\n", first, fields);
     return reads(text);
