@@ -165,6 +165,14 @@ static bool is_of_misses(dn_slo_name name) {
            name == DN_SLO_CUTOFF_BURN_SLOW;
 }
 
+/* Six digits: more say nothing to a person. */
+static double rounded(double value) {
+    char digits[32];
+
+    (void)snprintf(digits, sizeof digits, "%.6g", value);
+    return strtod(digits, NULL);
+}
+
 static void say(const watcher *w, dn_slo_name name, bool breached) {
     const dn_slo_status *s = dn_slo_status_borrow(w->slo, name);
     dn_log_field         fields[FIELDS_MAX];
@@ -173,7 +181,7 @@ static void say(const watcher *w, dn_slo_name name, bool breached) {
 
     fields[len++] = dn_log_text("slo", dn_slo_text(name));
     fields[len++] = dn_log_integer("window_minutes", s->window_minutes);
-    if (s->measured) fields[len++] = dn_log_real("measured", s->value);
+    if (s->measured) fields[len++] = dn_log_real("measured", rounded(s->value));
     fields[len++] = dn_log_real("threshold", s->threshold);
     fields[len++] = dn_log_integer("consecutive_breaches", s->streak);
     if (is_of_misses(name) && s->worst_due >= 0) {

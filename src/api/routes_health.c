@@ -1,5 +1,6 @@
 /* routes_health.c - is it alive, and does it do its work? For whoever restarts, or sends users here. */
 #include "routes.h"
+#include "words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ static check check_planner(dn_self *self, const route_world *w, const exchange *
     const int64_t late_ms = 2 * w->service->tick_ms + PATIENCE_MS;
     const int64_t ago_ms = dn_now_ms(self) - x->tick.last_ms;
     check         c = {.fine = false};
+    char          users[DN_WORDS];
 
     if (!x->tick_answered) {
         snprintf(c.words, LINE_MAX, "planner: no answer within %d ms", PATIENCE_MS);
@@ -34,7 +36,8 @@ static check check_planner(dn_self *self, const route_world *w, const exchange *
         snprintf(c.words, LINE_MAX, "planner: the last tick was %" PRId64 " s ago", ago_ms / 1000);
     } else {
         c.fine = true;
-        snprintf(c.words, LINE_MAX, "planner: ok, %" PRIu64 " users", x->tick.users);
+        snprintf(c.words, LINE_MAX, "planner: ok, %s",
+                 dn_words_count(x->tick.users, "user", users));
     }
     return c;
 }

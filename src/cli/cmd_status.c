@@ -26,14 +26,19 @@ static int64_t instant(const json_t *answer, const char *part, const char *key) 
 
 /* "WARNING   cutoff_miss_rate is 0.5 over 15 min, at most 0.01 is wanted; worst at 08:00" */
 static void print_slo(const json_t *slo) {
-    const char *const due = json_string_value(json_object_get(slo, "worst_due"));
+    const char *const   due = json_string_value(json_object_get(slo, "worst_due"));
+    const json_t *const value = json_object_get(slo, "value");
+    const char *const   name = json_string_value(json_object_get(slo, "name"));
+    const long long     minutes = json_integer_value(json_object_get(slo, "window_minutes"));
 
-    printf("WARNING   %s is %g over %lld min, at most %g is wanted%s%s\n",
-           json_string_value(json_object_get(slo, "name")),
-           json_number_value(json_object_get(slo, "value")),
-           (long long)json_integer_value(json_object_get(slo, "window_minutes")),
-           json_number_value(json_object_get(slo, "threshold")), due ? "; worst at " : "",
-           due ? due : "");
+    if (json_is_null(value)) {
+        printf("WARNING   %s was too high, and nothing was measured in the last %lld min\n", name,
+               minutes);
+        return;
+    }
+    printf("WARNING   %s is %g over %lld min, at most %g is wanted%s%s\n", name,
+           json_number_value(value), minutes, json_number_value(json_object_get(slo, "threshold")),
+           due ? "; worst at " : "", due ? due : "");
 }
 
 /* Those that are breached; if none is, one line for all. */
@@ -62,6 +67,7 @@ static void print_status(const json_t *a) {
            dn_words_duration(now_ms - instant(a, "daemon", "started_at"), up));
     printf("data      %s\n", text(a, "daemon", "data"));
     printf("jobs by   %s\n", text(a, "daemon", "runner"));
+    printf("listens   http://%s\n", text(a, "daemon", "listen"));
     printf("users     %lld\n", (long long)number(a, "store", "users"));
     if (json_is_true(json_object_get(json_object_get(a, "tick"), "loaded")))
         printf("tick      every %lld ms; the last took %lld us and asked for %lld attempts, %lld "

@@ -501,10 +501,11 @@ int dn_settings_check(const dn_settings *s, char *why) {
     }
     if (s->cutoff_objective >= 1) {
         place_write(s, DN_SETTING_cutoff_objective, place, sizeof place);
-        return refuse(why,
-                      "%s: 1 leaves nothing that may be missed, and so no rate to burn it at; 0.999 "
-                      "is one in a thousand",
-                      place);
+        return refuse(
+            why,
+            "%s: 1 leaves nothing that may be missed, and so no rate to burn it at; 0.999 "
+            "is one in a thousand",
+            place);
     }
     if (*s->runner == '\0' && !s->demo)
         return refuse(why, "runner: there is none to run the jobs; give one, as "
