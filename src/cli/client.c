@@ -96,7 +96,8 @@ static bool still_there(client *c) {
 
     if (now_s() - c->asked_at < FRESH_SECONDS) return true;
     hang_up(c);
-    return dial(c, why) == DN_OK;
+    /* Interrupted before there was a connection to shut down: nobody would wake who waits on it. */
+    return dial(c, why) == DN_OK && !c->interrupted;
 }
 
 client *client_of(const call *c, int *out_exit) {
