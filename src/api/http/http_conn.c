@@ -51,8 +51,10 @@ static bool make_room(http_conn *c) {
 
 http_got http_conn_read(http_conn *c, http_fault *out_fault) {
     http_got got = c->in_len > 0 ? look(c, out_fault) : HTTP_GOT_PART;
+    size_t   read = 0;
 
-    while (got == HTTP_GOT_PART) {
+    /* Empty lines fill no buffer: who sends them without end gets no more of a turn than a head does. */
+    while (got == HTTP_GOT_PART && read < HTTP_HEAD_MAX) {
         if (!make_room(c)) return HTTP_GOT_END;
         const ssize_t len =
             recv(fd_watch_fd(c->watch), c->in + c->in_len, c->in_cap - c->in_len, 0);
@@ -60,6 +62,7 @@ http_got http_conn_read(http_conn *c, http_fault *out_fault) {
         if (len < 0 && errno == EAGAIN) return HTTP_GOT_PART;
         if (len <= 0) return HTTP_GOT_END;
         c->in_len += (size_t)len;
+        read += (size_t)len;
         got = look(c, out_fault);
     }
     return got;

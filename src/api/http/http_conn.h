@@ -38,7 +38,7 @@ typedef enum http_got {
     HTTP_GOT_FAULT, /* *out_fault says what to answer, and then it ends */
 } http_got;
 
-/* Looks at what stands in the buffer, then reads. */
+/* Looks at what stands in the buffer, then reads, at most a head's worth: PART may be said while there is more. */
 http_got http_conn_read(http_conn *c, http_fault *out_fault);
 /* The request under way is answered: what comes behind it moves up. */
 void http_conn_next(http_conn *c);
