@@ -171,15 +171,23 @@ static void level_spread(dn_slo *s, int which, const dn_slo_level *passed, int64
     }
 }
 
+/* The writer's clock may be a little behind ours: then the last reading had a part of the old level that a change has
+ * taken back since, and a sum may have become less. */
+static double sum_passed(uint64_t before, uint64_t now) {
+    const int64_t passed = (int64_t)(now - before);
+
+    return passed > 0 ? (double)passed : 0;
+}
+
 static void level_roll(dn_slo *s, int which, const dn_meter *meter, int64_t from_ns) {
     const dn_meter_reading before = s->seen.levels[which], now = dn_meter_read(meter, s->now_ns);
 
     s->seen.levels[which] = now;
     if (!s->rolled || s->now_ns <= from_ns) return;
     const dn_slo_level passed = {
-        .watched_us = (double)(now.watched_us - before.watched_us),
-        .area_us = (double)(now.area_us - before.area_us),
-        .full_us = (double)(now.full_us - before.full_us),
+        .watched_us = sum_passed(before.watched_us, now.watched_us),
+        .area_us = sum_passed(before.area_us, now.area_us),
+        .full_us = sum_passed(before.full_us, now.full_us),
     };
     level_spread(s, which, &passed, from_ns, s->now_ns);
     level_add(&s->news.levels[which], &passed, 1);

@@ -537,3 +537,25 @@ TEST(while_three_loops_tell_the_watcher_misses_nothing) {
     CHECK(dn_slo_status_borrow(slo, DN_SLO_SATURATION)->value > 0.999);
     dn_slo_free(slo);
 }
+
+/* ---- Clocks ---- */
+
+/* A handler that runs for 3 ms on another loop tells of the instant it began at; the watcher has looked meanwhile. */
+TEST(a_level_that_is_told_with_an_instant_before_the_last_look_is_no_breach) {
+    rig *r = rig_new();
+
+    rig_minutes(r, 20, (plan){.depth_from = 100, .depth_to = 100});
+    dn_slo_depth_is(r->cells, 5000, r->now_ns);
+    dn_slo_in_flight_is(r->cells, SLOTS, SLOTS, r->now_ns);
+    r->now_ns += MINUTE_NS / SLICES;
+    rig_evaluate(r);
+    dn_slo_depth_is(r->cells, 0, r->now_ns - 3000000);
+    dn_slo_in_flight_is(r->cells, 0, SLOTS, r->now_ns - 3000000);
+    r->now_ns += 1000000;
+    for (int i = 0; i < 3; i++) rig_evaluate(r);
+    CHECK(rig_status(r, DN_SLO_QUEUE_PRESSURE)->value < 5000);
+    CHECK(rig_status(r, DN_SLO_SATURATION)->value < 1);
+    CHECK_INT(r->warned[DN_SLO_QUEUE_PRESSURE], 0);
+    CHECK_INT(r->warned[DN_SLO_SATURATION], 0);
+    rig_free(r);
+}
