@@ -25,4 +25,8 @@ enum { DN_WEB_WHY = 512, DN_WEB_ADDRESS = 128, DN_WEB_BACKLOG = 1024 };
 DN_MUST_USE int dn_web_listen(const char *address, bool elsewhere, int *out_fd,
                               char bound[DN_WEB_ADDRESS], char why[DN_WEB_WHY]);
 
+/* What dn_web_listen would refuse, as far as that can be known without asking for a host's address or touching one: for
+ * a setting that is to be good before it is needed. DN_EINVAL, DN_EIO; why as above. At any time. */
+DN_MUST_USE int dn_web_check(const char *address, bool elsewhere, char why[DN_WEB_WHY]);
+
 #endif

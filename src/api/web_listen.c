@@ -90,34 +90,54 @@ static const struct addrinfo *preferred(const struct addrinfo *found, bool every
     return found;
 }
 
-int dn_web_listen(const char *address, bool elsewhere, int *out_fd, char bound[DN_WEB_ADDRESS],
-                  char why[DN_WEB_WHY]) {
+/* ai_flags: AI_NUMERICHOST asks nobody for a name. On DN_OK *out_found is the caller's, or NULL: it is a name. */
+static int look_up(const char *address, int ai_flags, struct addrinfo **out_found,
+                   char why[DN_WEB_WHY]) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV | ai_flags};
     char                  host[HOST_MAX], port[PORT_MAX];
-    struct addrinfo      *found = NULL;
 
+    *out_found = NULL;
     if (!split(address, host, port)) {
         snprintf(why, DN_WEB_WHY, "listen: \"%.200s\" is not ADDRESS:PORT", address);
         return DN_EINVAL;
     }
-    const int code = getaddrinfo(*host ? host : NULL, port, &hints, &found);
-    if (code != 0) {
-        snprintf(why, DN_WEB_WHY, "listen: there is no address %.200s: %s", host,
-                 gai_strerror(code));
-        return DN_EIO;
-    }
-    const struct addrinfo *a = preferred(found, *host == '\0');
-    int                    rc = DN_OK;
-    if (!elsewhere && !is_loopback(a->ai_addr)) {
-        snprintf(why, DN_WEB_WHY,
-                 "listen: %s can be reached from other machines, and nothing is encrypted: listen "
-                 "at 127.0.0.1, or say --insecure-listen if something in front sees to that",
-                 address);
-        rc = DN_EINVAL;
-    }
+    const int code = getaddrinfo(*host ? host : NULL, port, &hints, out_found);
+    if (code == 0 || (code == EAI_NONAME && ai_flags & AI_NUMERICHOST)) return DN_OK;
+    snprintf(why, DN_WEB_WHY, "listen: there is no address %.200s: %s", host, gai_strerror(code));
+    return DN_EIO;
+}
+
+static int check_reach(const struct addrinfo *a, const char *address, bool elsewhere,
+                       char why[DN_WEB_WHY]) {
+    if (elsewhere || is_loopback(a->ai_addr)) return DN_OK;
+    snprintf(why, DN_WEB_WHY,
+             "listen: %s can be reached from other machines, and nothing is encrypted: listen "
+             "at 127.0.0.1, or say --insecure-listen if something in front sees to that",
+             address);
+    return DN_EINVAL;
+}
+
+int dn_web_check(const char *address, bool elsewhere, char why[DN_WEB_WHY]) {
+    struct addrinfo *found;
+    int              rc = look_up(address, AI_NUMERICHOST, &found, why);
+
+    if (!found) return rc;
+    rc = check_reach(preferred(found, *address == ':'), address, elsewhere, why);
+    freeaddrinfo(found);
+    return rc;
+}
+
+int dn_web_listen(const char *address, bool elsewhere, int *out_fd, char bound[DN_WEB_ADDRESS],
+                  char why[DN_WEB_WHY]) {
+    struct addrinfo *found;
+    int              rc = look_up(address, /* ai_flags= */ 0, &found, why);
+
+    if (rc < 0) return rc;
+    const struct addrinfo *a = preferred(found, *address == ':');
+    rc = check_reach(a, address, elsewhere, why);
     if (rc == DN_OK) rc = open_at(a, out_fd);
-    if (rc < 0 && a != found && errno == EAFNOSUPPORT) rc = open_at(found, out_fd);
+    if (rc == DN_EIO && a != found && errno == EAFNOSUPPORT) rc = open_at(found, out_fd);
     if (rc == DN_OK) say_where(*out_fd, bound);
     else if (rc == DN_EIO) say_why(address, why);
     freeaddrinfo(found);

@@ -1,6 +1,7 @@
 /* serve_config.c - see serve_config.h. */
 #include "serve_config.h"
 
+#include "api/web.h"
 #include "obs/log.h"
 #include "secrets.h"
 
@@ -97,6 +98,15 @@ int serve_config_of(const dn_settings *s, const char *secrets, dn_service_config
     return check_runner(&out_config->hook, "hook", why);
 }
 
+/* ---- The door ---- */
+
+static int check_listen(const dn_settings *s, char *why) {
+    static_assert((int)DN_WEB_WHY <= (int)DN_SETTINGS_WHY, "one sentence is as long as the other");
+    const int rc = dn_web_check(s->listen, s->insecure_listen, why);
+
+    return rc == DN_OK ? DN_OK : DN_EINVAL;
+}
+
 /* ---- Descriptors ---- */
 
 int serve_raise_files(const dn_settings *s, char *why) {
@@ -128,5 +138,6 @@ int serve_settings_take(const dn_settings_input *input, dn_settings **out_settin
     if (rc == DN_OK) rc = dn_settings_check(s, why);
     if (rc == DN_OK) rc = serve_secrets_read(s->secret_file, out_secrets, why);
     if (rc == DN_OK) rc = serve_config_of(s, *out_secrets, out_config, why);
+    if (rc == DN_OK) rc = check_listen(s, why);
     return rc == DN_OK ? serve_raise_files(s, why) : rc;
 }
