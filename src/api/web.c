@@ -21,7 +21,6 @@ enum {
     WEB_KNOCK = DN_SERVICE_OWN, /* the socket: somebody wants in */
     WEB_READY,                  /* a connection can be read or written */
     WEB_SWEEP,
-    CONNS_MAX = 1024,
     ACCEPTS_AT_ONCE = 64,
     IDLE_MS = 60000,  /* between two requests */
     HEAD_MS = 10000,  /* from the first byte of a head to its last */
@@ -29,7 +28,6 @@ enum {
     LINGER_MS = 2000,
     SWEEP_MS = 500,
     WEB_MAILBOX = 4096,
-
 };
 
 typedef struct visitor {
@@ -41,8 +39,8 @@ typedef struct web {
     const dn_web_config *config;
     fd_watch            *listener;
     route_world          world;
-    visitor             *visitors[CONNS_MAX]; /* made when they are first needed */
-    uint32_t             used;                /* so many of the first have been */
+    visitor             *visitors[DN_WEB_CONNS_MOST]; /* made when they are first needed */
+    uint32_t             used;                        /* so many of the first have been */
 } web;
 
 static int web_init(dn_self *self, void *state, const void *config);
@@ -157,7 +155,7 @@ static visitor *visitor_place(web *b, uint32_t *out_index) {
         *out_index = i;
         if (b->visitors[i]->conn.state == HTTP_CONN_FREE) return b->visitors[i];
     }
-    if (b->used == CONNS_MAX) return visitor_give_up_one(b, out_index);
+    if (b->used == b->config->conns_max) return visitor_give_up_one(b, out_index);
     visitor *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return NULL;
     *out_index = b->used;

@@ -10,8 +10,12 @@
 /* Borrowed for the life of the runtime. */
 typedef struct dn_web_config {
     const dn_service_config *service;
-    int                      listener; /* of dn_web_listen; open for as long as the program runs */
+    int                      listener;  /* of dn_web_listen; open for as long as the program runs */
+    uint32_t                 conns_max; /* at once: DN_WEB_CONNS_LEAST to DN_WEB_CONNS_MOST */
 } dn_web_config;
+
+/* A descriptor each, which the jobs then do not have. */
+enum { DN_WEB_CONNS_LEAST = 16, DN_WEB_CONNS_MOST = 1024 };
 
 /* A child for the edge supervisor. */
 dn_child_spec dn_web_child(const dn_web_config *config);

@@ -251,6 +251,7 @@ static int tree_make(served *d) {
                                      .runner = d->runner_shown,
                                      .listens = d->listens};
     d->web.service = &d->service;
+    d->web.conns_max = serve_web_conns(s);
     d->hangup = (dn_hangup_config){.on_hangup = on_hangup, .context = d};
     d->herald = (herald_config){.data = s->data,
                                 .listens = d->listens,

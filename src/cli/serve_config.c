@@ -15,7 +15,7 @@
 enum {
     FILES_OF_AN_EXEC = 4, /* three pipes, and one while it starts */
     FILES_OF_A_POST = 2,  /* a connection, and one that is being closed */
-    FILES_BESIDE = 128,   /* the store, the loops, the control door */
+    FILES_BESIDE = 128,   /* the store, the loops, the control door, and the least of the web's */
     DEMO_TICK_MS = 5000,
     DEMO_CONCURRENCY = 16,
     DEMO_TIMEOUT_MS = 10000,
@@ -109,10 +109,15 @@ static int check_listen(const dn_settings *s, char *why) {
 
 /* ---- Descriptors ---- */
 
-int serve_raise_files(const dn_settings *s, char *why) {
+static int64_t files_needed(const dn_settings *s) {
     const bool    exec = strncmp(s->runner, "exec:", 5) == 0;
     const int64_t each = s->demo ? 0 : exec ? FILES_OF_AN_EXEC : FILES_OF_A_POST;
-    const int64_t needed = FILES_BESIDE + s->max_concurrency * each;
+
+    return FILES_BESIDE + s->max_concurrency * each;
+}
+
+int serve_raise_files(const dn_settings *s, char *why) {
+    const int64_t needed = files_needed(s);
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return DN_OK; /* then it shows when it is met */
@@ -125,6 +130,16 @@ int serve_raise_files(const dn_settings *s, char *why) {
         "%lld: raise it (ulimit -Hn, LimitNOFILE=) or set less",
         (long long)s->max_concurrency, (long long)needed, (long long)limit.rlim_max);
     return DN_EINVAL;
+}
+
+uint32_t serve_web_conns(const dn_settings *s) {
+    const rlim_t  needed = (rlim_t)files_needed(s);
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return DN_WEB_CONNS_MOST;
+    const rlim_t left = limit.rlim_cur > needed ? limit.rlim_cur - needed : 0;
+    if (left > DN_WEB_CONNS_MOST) return DN_WEB_CONNS_MOST;
+    return left > DN_WEB_CONNS_LEAST ? (uint32_t)left : DN_WEB_CONNS_LEAST;
 }
 
 int serve_settings_take(const dn_settings_input *input, dn_settings **out_settings,

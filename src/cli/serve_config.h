@@ -20,6 +20,9 @@ DN_MUST_USE int serve_config_of(const dn_settings *settings, const char *secrets
 /* As many descriptors as there may be. DN_EINVAL: fewer than the jobs need; why says so. */
 DN_MUST_USE int serve_raise_files(const dn_settings *settings, char *why);
 
+/* How many connections the web's door may have, of the descriptors there are after that: as many as the jobs leave. */
+uint32_t serve_web_conns(const dn_settings *settings);
+
 /* All of this, in its order: what `serve` does before it touches the data and again on SIGHUP, and `check-config` does at
  * all. What was made
  * is the caller's, also if it fails; the out-parameters are NULL before. As those above. */
