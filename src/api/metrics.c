@@ -31,10 +31,14 @@ typedef struct metrics {
     uint32_t                 waiting_len;
     uint32_t                 asked; /* answers that are still to come */
     uint64_t                 round; /* in the deadline's message */
-    known                    actors[ACTORS_MAX];
-    uint32_t                 actors_len;
-    known                    loops[DN_SERVICE_LOOPS]; /* handled: dead letters */
 } metrics;
+
+/* The process's, as the counters are that it goes into: who starts again goes on counting from here. */
+static struct {
+    known    actors[ACTORS_MAX];
+    uint32_t actors_len;
+    known    loops[DN_SERVICE_LOOPS]; /* handled: dead letters */
+} counted;
 
 static int metrics_init(dn_self *self, void *state, const void *config);
 static int metrics_on_scrape(dn_self *self, void *state, const dn_msg *msg);
@@ -128,11 +132,11 @@ static int metrics_on_deadline(dn_self *self, void *state, const dn_msg *msg) {
 
 /* ---- What they say ---- */
 
-static known *known_of(metrics *m, const char *name) {
-    for (uint32_t i = 0; i < m->actors_len; i++)
-        if (strcmp(m->actors[i].name, name) == 0) return &m->actors[i];
-    if (m->actors_len == ACTORS_MAX) return NULL;
-    known *fresh = &m->actors[m->actors_len++];
+static known *known_of(const char *name) {
+    for (uint32_t i = 0; i < counted.actors_len; i++)
+        if (strcmp(counted.actors[i].name, name) == 0) return &counted.actors[i];
+    if (counted.actors_len == ACTORS_MAX) return NULL;
+    known *fresh = &counted.actors[counted.actors_len++];
     *fresh = (known){0};
     snprintf(fresh->name, sizeof fresh->name, "%s", name);
     return fresh;
@@ -158,14 +162,14 @@ static int metrics_on_report(dn_self *self, void *state, const dn_msg *msg) {
     if (dn_msg_size(msg) == 0) return answered_one(self, m);
     for (size_t i = 0; i < r->actors_len; i++) {
         const dn_actor_report *a = &r->rows[i];
-        known                 *k = has_a_name(self, a) ? known_of(m, a->name) : NULL;
+        known                 *k = has_a_name(self, a) ? known_of(a->name) : NULL;
         if (!k) continue;
         metric_set_actor(a->name, a->depth, a->heap_bytes, more(&k->handled, a->handled),
                          more(&k->restarts, a->restarts));
     }
     for (int i = 0; i < DN_SERVICE_LOOPS; i++)
         if (strcmp(dn_service_loops[i], r->loop) == 0)
-            metric_set_dead_letters(more(&m->loops[i].handled, r->dead_letters));
+            metric_set_dead_letters(more(&counted.loops[i].handled, r->dead_letters));
     return answered_one(self, m);
 }
 
