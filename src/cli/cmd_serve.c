@@ -142,6 +142,7 @@ static void on_hangup(void *context) {
  * ignored stays so. */
 static int start_anew(const served *d) {
     (void)fflush(NULL);
+    dn_log_finish(LAST_WORDS_MS); /* what is kept back would go with it */
     (void)execv(d->executable, d->call->argv);
     return complain(DN_EXIT_FAILED, "%s cannot be started anew: %s", d->executable,
                     strerror(errno));
