@@ -1,7 +1,8 @@
 /* web.c - takes connections, and carries requests to their routes and answers back.
  * A connection has one request under way and is not read meanwhile. Whoever is slow, or many, waits for himself: a head
  * has to come within its time, and when all places are taken the one that has kept its own the longest without
- * saying anything whole gives it up. A crash here closes all connections, and no job notices. */
+ * saying anything whole, or taking any of its answer, gives it up. A crash here closes all connections, and no job
+ * notices. */
 #define _GNU_SOURCE /* accept4 */
 #include "web.h"
 
@@ -22,9 +23,10 @@ enum {
     WEB_READY,                  /* a connection can be read or written */
     WEB_SWEEP,
     ACCEPTS_AT_ONCE = 64,
-    IDLE_MS = 60000,  /* between two requests */
-    HEAD_MS = 10000,  /* from the first byte of a head to its last */
-    WRITE_MS = 30000, /* without a byte that is taken */
+    IDLE_MS = 60000,   /* between two requests */
+    HEAD_MS = 10000,   /* from the first byte of a head to its last */
+    WRITE_MS = 30000,  /* without a byte that is taken */
+    STALLED_MS = 1000, /* likewise, and its place is to be had */
     LINGER_MS = 2000,
     SWEEP_MS = 500,
     WEB_MAILBOX = 4096,
@@ -130,18 +132,19 @@ static visitor *visitor_of_tag(const web *b, uint64_t tag) {
     return v->conn.state != HTTP_CONN_FREE && v->conn.use == (uint32_t)(tag >> 32) ? v : NULL;
 }
 
-static bool says_nothing_whole(const http_conn *c) {
+static bool may_give_up(const http_conn *c, int64_t now_ns) {
     return c->state == HTTP_CONN_IDLE || c->state == HTTP_CONN_READING ||
-           c->state == HTTP_CONN_LINGERING;
+           c->state == HTTP_CONN_LINGERING ||
+           (c->state == HTTP_CONN_WRITING && now_ns - c->since_ns >= STALLED_MS * INT64_C(1000000));
 }
 
-/* The place of whoever has said nothing whole for the longest; NULL: all have. */
-static visitor *visitor_give_up_one(const web *b, uint32_t *out_index) {
+/* The place of whoever has said and taken nothing for the longest; NULL: all are being served. */
+static visitor *visitor_give_up_one(const web *b, int64_t now_ns, uint32_t *out_index) {
     visitor *oldest = NULL;
 
     for (uint32_t i = 0; i < b->used; i++) {
         visitor *v = b->visitors[i];
-        if (!says_nothing_whole(&v->conn)) continue;
+        if (!may_give_up(&v->conn, now_ns)) continue;
         if (oldest && oldest->conn.since_ns <= v->conn.since_ns) continue;
         oldest = v;
         *out_index = i;
@@ -150,12 +153,12 @@ static visitor *visitor_give_up_one(const web *b, uint32_t *out_index) {
     return oldest;
 }
 
-static visitor *visitor_place(web *b, uint32_t *out_index) {
+static visitor *visitor_place(web *b, int64_t now_ns, uint32_t *out_index) {
     for (uint32_t i = 0; i < b->used; i++) {
         *out_index = i;
         if (b->visitors[i]->conn.state == HTTP_CONN_FREE) return b->visitors[i];
     }
-    if (b->used == b->config->conns_max) return visitor_give_up_one(b, out_index);
+    if (b->used == b->config->conns_max) return visitor_give_up_one(b, now_ns, out_index);
     visitor *fresh = calloc(1, sizeof *fresh);
     if (!fresh) return NULL;
     *out_index = b->used;
@@ -173,7 +176,7 @@ static void enter(dn_self *self, http_conn *c, http_conn_state state) {
 /* Takes fd. */
 static void let_in(dn_self *self, web *b, int fd) {
     uint32_t index = 0;
-    visitor *v = visitor_place(b, &index);
+    visitor *v = visitor_place(b, dn_mono_ns(self), &index);
 
     if (!v || fd_watch_new(self, fd, WEB_READY, visitor_tag(index, v), &v->conn.watch) < 0) {
         (void)close(fd);
