@@ -23,7 +23,7 @@ typedef struct check {
 
 static check check_planner(dn_self *self, const route_world *w, const exchange *x) {
     const int64_t late_ms = 2 * w->service->tick_ms + PATIENCE_MS;
-    const int64_t ago_ms = dn_now_ms(self) - x->tick.last_ms;
+    const int64_t ago_ms = (dn_mono_ns(self) - x->tick.last_ns) / 1000000;
     check         c = {.fine = false};
     char          users[DN_WORDS];
 

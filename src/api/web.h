@@ -22,7 +22,7 @@ dn_child_spec dn_web_child(const dn_web_config *config);
 
 enum { DN_WEB_WHY = 512, DN_WEB_ADDRESS = 128, DN_WEB_BACKLOG = 1024 };
 
-/* Opens HOST:PORT, [V6]:PORT, or :PORT for every address. On DN_OK *out_fd is the caller's to close and `bound` says
+/* Opens HOST:PORT or [V6]:PORT. On DN_OK *out_fd is the caller's to close and `bound` says
  * where it is: with port 0 the system chooses one. DN_EINVAL: it is no such address, or not one of a loopback
  * interface and elsewhere is not allowed. DN_EIO: it cannot be had. why says what and what would be right. Before any
  * loop runs: it may have to ask for the host's address. */

@@ -83,13 +83,6 @@ static void say_why(const char *address, char why[DN_WEB_WHY]) {
     else snprintf(why, DN_WEB_WHY, "listen: cannot listen at %s: %s", address, strerror(errno));
 }
 
-/* IPv6 first where no host is named: such a socket takes both. */
-static const struct addrinfo *preferred(const struct addrinfo *found, bool everywhere) {
-    for (const struct addrinfo *a = found; everywhere && a; a = a->ai_next)
-        if (a->ai_family == AF_INET6) return a;
-    return found;
-}
-
 /* ai_flags: AI_NUMERICHOST asks nobody for a name. On DN_OK *out_found is the caller's, or NULL: it is a name. */
 static int look_up(const char *address, int ai_flags, struct addrinfo **out_found,
                    char why[DN_WEB_WHY]) {
@@ -102,7 +95,7 @@ static int look_up(const char *address, int ai_flags, struct addrinfo **out_foun
         snprintf(why, DN_WEB_WHY, "listen: \"%.200s\" is not ADDRESS:PORT", address);
         return DN_EINVAL;
     }
-    const int code = getaddrinfo(*host ? host : NULL, port, &hints, out_found);
+    const int code = getaddrinfo(host, port, &hints, out_found);
     if (code == 0 || (code == EAI_NONAME && ai_flags & AI_NUMERICHOST)) return DN_OK;
     snprintf(why, DN_WEB_WHY, "listen: there is no address %.200s: %s", host, gai_strerror(code));
     return DN_EIO;
@@ -123,7 +116,7 @@ int dn_web_check(const char *address, bool elsewhere, char why[DN_WEB_WHY]) {
     int              rc = look_up(address, AI_NUMERICHOST, &found, why);
 
     if (!found) return rc;
-    rc = check_reach(preferred(found, *address == ':'), address, elsewhere, why);
+    rc = check_reach(found, address, elsewhere, why);
     freeaddrinfo(found);
     return rc;
 }
@@ -134,10 +127,8 @@ int dn_web_listen(const char *address, bool elsewhere, int *out_fd, char bound[D
     int              rc = look_up(address, /* ai_flags= */ 0, &found, why);
 
     if (rc < 0) return rc;
-    const struct addrinfo *a = preferred(found, *address == ':');
-    rc = check_reach(a, address, elsewhere, why);
-    if (rc == DN_OK) rc = open_at(a, out_fd);
-    if (rc == DN_EIO && a != found && errno == EAFNOSUPPORT) rc = open_at(found, out_fd);
+    rc = check_reach(found, address, elsewhere, why);
+    if (rc == DN_OK) rc = open_at(found, out_fd);
     if (rc == DN_OK) say_where(*out_fd, bound);
     else if (rc == DN_EIO) say_why(address, why);
     freeaddrinfo(found);

@@ -108,7 +108,8 @@ static void take_live(served *d, const dn_settings *fresh, const char *changed) 
 }
 
 /* What the service goes by is read by three loops, so all else than the log's threshold is taken by a fresh start. What
- * such a one would fail at is looked at before. */
+ * can be known before of what such a one would fail at is looked at before; a port or a directory that somebody else has
+ * shows only then. */
 static void begin_anew(const served *d, const char *changed) {
     if (access(d->executable, X_OK) < 0) {
         dn_log(DN_LOG_ERROR, "config.refused",

@@ -263,6 +263,7 @@ typedef struct dn_tick_status {
     uint64_t users, roster_bytes;
     uint64_t ticks;
     int64_t  last_ms, next_ms, took_us; /* of the last tick, in its handlers */
+    int64_t  last_ns;                   /* when it began, by the steady clock */
     uint64_t scanned, eligible, enqueued, cutoffs, missed;
 } dn_tick_status;
 

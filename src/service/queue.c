@@ -27,6 +27,7 @@ typedef struct queue {
     dn_pipe                  to_executor;
     uint32_t                 room; /* what the executor has asked for and not got */
     uint64_t                 tickets;
+    dn_ref                   planner;
     uint64_t                 taken; /* of the plan that is coming in */
     uint64_t                 told;  /* the depth that was said last */
     bool                     going_on;
@@ -118,6 +119,8 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a) {
 static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
+    if (!dn_ref_equal(q->planner, dn_msg_from(msg))) q->taken = 0; /* of a plan that never ended */
+    q->planner = dn_msg_from(msg);
     for (DN_PACK_EACH_ID(dn_attempt, a, msg)) plan_one(self, q, a);
     if (q->book.heap_len > q->status.queued_peak) q->status.queued_peak = q->book.heap_len;
     return DN_OK;

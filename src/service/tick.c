@@ -121,17 +121,6 @@ static int tick_init(dn_self *self, void *state, const void *config) {
     return ask_for_page(self, 0);
 }
 
-static int tick_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
-    tick                 *t = state;
-    const dn_call_failed *f = DN_BODY(dn_call_failed, msg);
-
-    (void)self;
-    if (!t->ending || f->id != t->end_call)
-        return f->status; /* without its users it is no planner */
-    t->ending = false;    /* a queue that is gone: this actor begins again with it */
-    return DN_OK;
-}
-
 /* An id comes with a user that may be new. */
 static void apply(tick *t, const dn_change *c) {
     if (c->removed) {
@@ -279,6 +268,7 @@ static int begin(dn_self *self, tick *t) {
     t->begun_ns = dn_mono_ns(self);
     t->eligible = t->cutoffs = t->missed = 0;
     t->status.last_ms = now_ms;
+    t->status.last_ns = t->begun_ns;
     dn_roster_scan_begin(&t->scan, t->config->window_minutes, now_ms);
     if (today != t->date) (void)date_begins(self, t, today);
     return go_on(self, TICK_GO_ON);
@@ -405,6 +395,16 @@ static int tick_on_catch_up(dn_self *self, void *state, const dn_msg *msg) {
 
     (void)msg;
     return t->scanning ? DN_OK : catch_up(self, t);
+}
+
+static int tick_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
+    tick                 *t = state;
+    const dn_call_failed *f = DN_BODY(dn_call_failed, msg);
+
+    if (!t->ending || f->id != t->end_call)
+        return f->status; /* without its users it is no planner */
+    t->ending = false;    /* a queue that is gone: this actor begins again with it */
+    return t->again && !is_behind(t) ? begin(self, t) : DN_OK;
 }
 
 static int tick_on_room(dn_self *self, void *state, const dn_msg *msg) {
