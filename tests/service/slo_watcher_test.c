@@ -1,0 +1,109 @@
+/* slo_watcher_test.c - the daily service with the watcher of its SLOs beside it: a day without a single good job, and what
+ * the operator hears of it. */
+#include "world.h"
+
+#include "obs/slo_watcher.h"
+
+enum { EARLY = 3, MOST = 40, LATE = 5, EVENING = 12 };
+
+static dn_slo_watcher_config watcher;
+static dn_child_spec         edge[2];
+
+/* As world_boots, with the watcher beside the stage. */
+static void boots_watched(void) {
+    const dn_spawn_spec root = {
+        .cls = &dn_supervisor_class, .config = &w.tree.top, .name = "diurnal"};
+
+    watcher = (dn_slo_watcher_config){.slo = {.window_minutes = 15,
+                                              .breach_consecutive = 3,
+                                              .tick_budget_ms = 300,
+                                              .sat_ratio = 0.8,
+                                              .depth_avg_max = 10000,
+                                              .job_p95_max_ms = 30000,
+                                              .cutoff_rate_max = 0.01},
+                                      .eval_ms = 60000};
+    edge[0] = (dn_child_spec){.name = "stage", .cls = &stage_class};
+    edge[1] = dn_slo_watcher_child(&watcher);
+    dn_service_tree_make(&w.config, edge, 2, &w.tree);
+    const int rc = dn_sim_boot(w.sim, &root);
+    CHECK_MSG(rc == DN_OK || rc == DN_PENDING, "the tree does not start: %s", dn_error_text(rc));
+}
+
+static void users(const char *prefix, int n, uint32_t due) {
+    char id[DN_ID_MAX + 1];
+
+    for (int i = 0; i < n; i++) {
+        snprintf(id, sizeof id, "%s-%d", prefix, i);
+        user(id, due);
+    }
+}
+
+static dn_slo_status misses_now(void) {
+    return ((const dn_slo_report *)ask(DN_SLO_WATCHER, DN_SLO_ASK, NULL, 0))
+        ->slo[DN_SLO_CUTOFF_MISS_RATE];
+}
+
+/* The debug lines of each attempt would fill it. */
+static void log_begins_anew(void) {
+    w.log_len = 0;
+    memset(w.log, 0, sizeof w.log);
+}
+
+TEST(
+    a_day_on_which_every_job_fails_is_warned_of_soon_after_the_first_cutoffs_with_the_worst_due_minute) {
+    world_at(AT(6, 0) + 30000);
+    job_fails("", 0, DN_CLASS_REQ);
+    w.config.retry_delay_minutes = 30;
+    boots_watched();
+    dn_log_threshold(DN_LOG_INFO);
+    users("early", EARLY, DUE(8, 0));
+    users("most", MOST, DUE(8, 1));
+    users("late", LATE, DUE(8, 2));
+    world_runs_to(AT(8, 0) - 1);
+    CHECK_INT(logged("slo."), 0);
+    world_runs_to(AT(8, 3) + 31000); /* the third evaluation that sees misses */
+    CHECK_INT(logged("warn slo.breached"), 1);
+    CHECK_MSG(
+        logged("warn slo.breached: cutoff_miss_rate is over its threshold slo=cutoff_miss_rate "
+               "window_minutes=15 measured=1 threshold=0.01 consecutive_breaches=3 "
+               "due_bucket=481 due=08:01 due_misses=40\n") == 1,
+        "%s", w.log);
+    CHECK_UINT(misses_now().misses, EARLY + MOST + LATE);
+    /* All day. */
+    users("evening", EVENING, DUE(20, 0));
+    world_runs_to(AT(23, 59));
+    CHECK_INT(logged("slo.breached"), 1);
+    CHECK_INT(logged("slo.recovered"), 0);
+    CHECK(misses_now().breached);
+    world_ends();
+}
+
+TEST(the_day_after_an_outage_on_which_all_goes_well_is_said_to_have_recovered_once) {
+    world_at(AT(6, 0) + 30000);
+    job_fails("", 0, DN_CLASS_REQ);
+    boots_watched();
+    dn_log_threshold(DN_LOG_INFO);
+    users("ada", 20, DUE(8, 0));
+    world_runs_to(AT(12, 0));
+    CHECK_INT(logged("slo.breached: cutoff_miss_rate"), 1);
+    log_begins_anew();
+    job_is_ok("", 0, 500);
+    world_runs_to(AT(12, 0) + DN_DAY_MS);
+    CHECK_INT(logged("info slo.recovered: cutoff_miss_rate has recovered"), 1);
+    CHECK_INT(logged("slo.breached"), 0);
+    CHECK(!misses_now().breached);
+    world_ends();
+}
+
+TEST(a_day_on_which_every_job_succeeds_is_not_warned_of) {
+    world_at(AT(6, 0) + 30000);
+    boots_watched();
+    dn_log_threshold(DN_LOG_INFO);
+    users("ada", 60, DUE(8, 0));
+    users("bob", 60, DUE(20, 0));
+    world_runs_to(AT(23, 59));
+    CHECK_INT(logged("slo."), 0);
+    const dn_slo_status s = misses_now();
+    CHECK(s.on && !s.breached && s.misses == 0);
+    world_ends();
+}
