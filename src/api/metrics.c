@@ -1,11 +1,12 @@
 /* metrics.c - the actor behind /metrics: asks around when a scrape comes, and answers with the text.
- * Scrapes that come while it asks are answered with that one. A crash costs the scrapes under way: what was counted is
- * the process's. */
+ * Scrapes that come while it asks are answered with that one, and in the same words. A crash costs the scrapes under way:
+ * what was counted is the process's. */
 #include "metrics.h"
 
 #include "metric_set.h"
 #include "obs/slo_watcher.h"
 #include "service/messages.h"
+#include "web.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 enum {
     METRICS_DEADLINE =
         DN_SERVICE_OWN, /* timer: whoever has not answered by now will not be waited for */
-    WAITING_MAX = 16,
+    WAITING_MAX = DN_WEB_CONNS_MOST,
     PATIENCE_MS = 250,
     ACTORS_MAX = 64, /* shown of a loop; those with a name come first */
 };
@@ -95,20 +96,28 @@ static int metrics_on_scrape(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-static void answer(dn_self *self, const dn_msg *request) {
-    char  *text = NULL;
-    size_t len = 0;
+/* The page in one of its formats, made when somebody wants it. Empty: there was no memory for it. */
+typedef struct page {
+    char  *text;
+    size_t len;
+    bool   made;
+} page;
 
-    if (dn_metrics_text((dn_metrics_format)*DN_BODY(uint32_t, request), &text, &len) < 0) {
-        text = NULL;
-        len = 0;
-    }
-    dn_reply(self, request, DN_METRICS_PAGE, text, len);
-    free(text);
+static void page_make(page *p, dn_metrics_format format) {
+    if (!p->made && dn_metrics_text(format, &p->text, &p->len) < 0) *p = (page){.text = NULL};
+    p->made = true;
 }
 
 static void answer_all(dn_self *self, metrics *m) {
-    for (uint32_t i = 0; i < m->waiting_len; i++) answer(self, m->waiting[i]);
+    page pages[] = {[DN_METRICS_TEXT] = {.text = NULL}, [DN_METRICS_OPENMETRICS] = {.text = NULL}};
+
+    for (uint32_t i = 0; i < m->waiting_len; i++) {
+        const uint32_t format = *DN_BODY(uint32_t, m->waiting[i]);
+        page          *p = &pages[format == DN_METRICS_OPENMETRICS ? format : DN_METRICS_TEXT];
+        page_make(p, (dn_metrics_format)format);
+        dn_reply(self, m->waiting[i], DN_METRICS_PAGE, p->text, p->len);
+    }
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) free(pages[i].text);
     m->waiting_len = 0;
     m->round++;
 }
