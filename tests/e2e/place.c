@@ -84,7 +84,7 @@ _Noreturn static void become(const char *program, const char *const *first,
     argv[len] = NULL;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
-    execv(program, (char *const *)(uintptr_t)argv);
+    execvp(program, (char *const *)(uintptr_t)argv);
     _exit(127);
 }
 
@@ -93,9 +93,9 @@ static bool says(const char *const *args, const char *word) {
     return *args != NULL;
 }
 
-/* In a process of its own, which says what it says into the log. */
+/* In a process of its own, which says what it says into the log, and its errors there. */
 static pid_t begin(const char *program, const char *const *first, const char *const *second,
-                   int log) {
+                   int log, int errors) {
     const pid_t parent = getpid();
     const pid_t child = fork();
 
@@ -103,17 +103,22 @@ static pid_t begin(const char *program, const char *const *first, const char *co
     if (child == 0) {
         (void)setenv("DIURNAL_LOG_FORMAT", "text", /* overwrite= */ 0);
         (void)dup2(log, STDOUT_FILENO);
-        (void)dup2(log, STDERR_FILENO);
+        (void)dup2(errors, STDERR_FILENO);
         become(program, first, second, parent);
     }
     return child;
 }
 
-static int log_open(const place *p) {
-    const int log = open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+static int log_open(const char *path) {
+    const int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
     CHECK(log >= 0);
     return log;
+}
+
+void place_keep_errors_apart(place *p) {
+    (void)snprintf(p->errors, sizeof p->errors, "%.400s/errors", p->dir);
+    (void)close(log_open(p->errors));
 }
 
 void place_forget_said(place *p) {
@@ -124,14 +129,15 @@ void place_forget_said(place *p) {
 }
 
 void place_start(place *p, const char *const *args) {
-    const int log = log_open(p);
+    const int log = log_open(p->log), errors = *p->errors ? log_open(p->errors) : log;
 
     place_forget_said(p);
     p->daemon = begin(
         *p->program ? p->program
                     : DIURNAL_PROGRAM, /* many of them at a time: each where there is room */
         ARGS("serve", "--data", p->data, says(args, "--listen") ? NULL : "--listen", "127.0.0.1:0"),
-        args, log);
+        args, log, errors);
+    if (errors != log) (void)close(errors);
     (void)close(log);
 }
 
@@ -150,10 +156,22 @@ void place_copy_program(place *p) {
 }
 
 pid_t place_begin(const place *p, const char *const *args) {
-    const int   log = log_open(p);
-    const pid_t child = begin(DIURNAL_PROGRAM, args, ARGS("--data", p->data), log);
+    const int   log = log_open(p->log);
+    const pid_t child = begin(DIURNAL_PROGRAM, args, ARGS("--data", p->data), log, log);
 
     (void)close(log);
+    return child;
+}
+
+pid_t place_begin_other(const place *p, const char *program, const char *const *args,
+                        const char *log) {
+    char path[PLACE_PATH];
+
+    (void)snprintf(path, sizeof path, "%.400s/%s", p->dir, log);
+    const int   fd = log_open(path);
+    const pid_t child = begin(program, args, NULL, fd, fd);
+
+    (void)close(fd);
     return child;
 }
 
@@ -172,18 +190,17 @@ bool place_has_said(const place *p, const char *text) {
 
 bool place_is_ready(const place *p) { return place_has_said(p, "diurnal is ready"); }
 
-static uint16_t http_port(const place *p) {
+uint16_t place_port(const place *p) {
     static const char mark[] = "http://127.0.0.1:";
 
     CHECK(place_has_said(p, mark));
-    return (uint16_t)atoi(strstr(words, mark) + sizeof mark - 1);
+    return (uint16_t)strtol(strstr(words, mark) + sizeof mark - 1, NULL, 10);
 }
 
-int place_connect(const place *p) {
-    const struct sockaddr_in there = {.sin_family = AF_INET,
-                                      .sin_port = htons(http_port(p)),
-                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const int                fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+static int connect_to(uint16_t port) {
+    const struct sockaddr_in there = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     CHECK(fd >= 0);
     if (connect(fd, (const struct sockaddr *)&there, sizeof there) == 0) return fd;
@@ -191,9 +208,11 @@ int place_connect(const place *p) {
     return -1;
 }
 
-const char *place_asks(const place *p, const char *bytes, size_t len) {
+int place_connect(const place *p) { return connect_to(place_port(p)); }
+
+static const char *asks(uint16_t port, const char *bytes, size_t len) {
     static char answer[PLACE_SAID];
-    const int   fd = place_connect(p);
+    const int   fd = connect_to(port);
     size_t      got = 0;
 
     CHECK_MSG(fd >= 0, "nobody listens");
@@ -204,12 +223,22 @@ const char *place_asks(const place *p, const char *bytes, size_t len) {
     return answer;
 }
 
-const char *place_gets(const place *p, const char *path) {
-    char request[512];
+const char *place_asks(const place *p, const char *bytes, size_t len) {
+    return asks(place_port(p), bytes, len);
+}
 
-    snprintf(request, sizeof request,
-             "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
-    return place_asks(p, request, strlen(request));
+const char *place_gets_at(uint16_t port, const char *path) {
+    char request[1024];
+
+    const int len =
+        snprintf(request, sizeof request,
+                 "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+    CHECK(len < (int)sizeof request);
+    return asks(port, request, (size_t)len);
+}
+
+const char *place_gets(const place *p, const char *path) {
+    return place_gets_at(place_port(p), path);
 }
 
 static void fail_with_log(const place *p, const char *what) {
@@ -297,6 +326,21 @@ int place_run(const place *p, const char *const *args) {
 int place_run_bare(const char *const *args, const char *input) { return run(args, NULL, input); }
 
 const char *place_said(void) { return said; }
+
+char *place_read(const char *path) {
+    static char text[PLACE_SAID];
+    const int   fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t      len = 0;
+    ssize_t     got;
+
+    if (fd >= 0) {
+        while ((got = read(fd, text + len, sizeof text - 1 - len)) > 0) len += (size_t)got;
+        CHECK_MSG(len < sizeof text - 1, "%s is too long", path);
+        (void)close(fd);
+    }
+    text[len] = '\0';
+    return text;
+}
 
 const char *place_write(const place *p, const char *name, const void *bytes, size_t len) {
     static char path[PLACE_PATH];

@@ -15,6 +15,7 @@ typedef struct place {
     char  dir[PLACE_PATH];     /* of the test; gone at its end */
     char  data[PLACE_PATH];    /* in it */
     char  log[PLACE_PATH];     /* all that the daemons said */
+    char  errors[PLACE_PATH];  /* their standard error, if it is to be apart from the rest */
     char  program[PLACE_PATH]; /* that place_start starts, if it is not the one that was built */
     pid_t daemon;
     off_t log_at; /* where the present daemon's words begin */
@@ -36,6 +37,12 @@ int place_connect(const place *p);
 const char *place_asks(const place *p, const char *bytes, size_t len);
 /* GET path on a connection of its own. */
 const char *place_gets(const place *p, const char *path);
+/* Likewise of another server of this machine. */
+const char *place_gets_at(uint16_t port, const char *path);
+uint16_t    place_port(const place *p); /* of the present daemon, which is ready */
+
+/* From here on what daemons say on standard error goes to a file of its own, p->errors. */
+void place_keep_errors_apart(place *p);
 
 /* In this place, so that it can be exchanged; daemons started from here on are of it. */
 void place_copy_program(place *p);
@@ -55,7 +62,11 @@ const char *place_said(void);
 /* Starts it and does not wait; what it prints goes to the log. Its number, for waitpid. */
 pid_t place_begin(const place *p, const char *const *args);
 
-/* The same without --data, `input` on standard input (NULL: nothing). */
+/* Likewise another program, found on PATH; what it prints goes to the file `log` of the place. */
+pid_t place_begin_other(const place *p, const char *program, const char *const *args,
+                        const char *log);
+
+/* As place_run without --data, `input` on standard input (NULL: nothing). */
 int place_run_bare(const char *const *args, const char *input);
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -65,6 +76,9 @@ int place_run_bare(const char *const *args, const char *input);
         CHECK_MSG(run_code_ == (code), "exit %d: %s", run_code_, place_said());                    \
     } while (0)
 #define CHECK_SAID(text) CHECK_MSG(strstr(place_said(), (text)), "it said: %s", place_said())
+
+/* The whole of a text file, valid until the next one and to be changed at will; "" if there is none. */
+char *place_read(const char *path);
 
 /* A file in the place; its path, valid until the next one. */
 const char *place_write(const place *p, const char *name, const void *bytes, size_t len);
