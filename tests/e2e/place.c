@@ -227,19 +227,21 @@ const char *place_asks(const place *p, const char *bytes, size_t len) {
     return asks(place_port(p), bytes, len);
 }
 
-const char *place_gets_at(uint16_t port, const char *path) {
+static const char *gets_at(uint16_t port, const char *path, const char *version) {
     char request[1024];
 
     const int len =
         snprintf(request, sizeof request,
-                 "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+                 "GET %s HTTP/%s\r\nHost: localhost\r\nConnection: close\r\n\r\n", path, version);
     CHECK(len < (int)sizeof request);
     return asks(port, request, (size_t)len);
 }
 
 const char *place_gets(const place *p, const char *path) {
-    return place_gets_at(place_port(p), path);
+    return gets_at(place_port(p), path, "1.1");
 }
+
+const char *place_gets_at(uint16_t port, const char *path) { return gets_at(port, path, "1.0"); }
 
 static void fail_with_log(const place *p, const char *what) {
     (void)place_has_said(p, "");

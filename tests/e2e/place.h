@@ -37,7 +37,7 @@ int place_connect(const place *p);
 const char *place_asks(const place *p, const char *bytes, size_t len);
 /* GET path on a connection of its own. */
 const char *place_gets(const place *p, const char *path);
-/* Likewise of another server of this machine. */
+/* Likewise of another server of this machine, by HTTP/1.0: its answer is in one piece. */
 const char *place_gets_at(uint16_t port, const char *path);
 uint16_t    place_port(const place *p); /* of the present daemon, which is ready */
 
