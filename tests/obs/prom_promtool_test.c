@@ -20,7 +20,7 @@ static int promtool(const char *text, char *said, size_t size) {
     const int status = pclose(answer);
     CHECK_INT(unlink(path), 0);
     CHECK_MSG(WIFEXITED(status) && WEXITSTATUS(status) != 127,
-              "there is no promtool: apt-get install prometheus");
+              "there is no promtool: ./dev test fetches it (Debian: prometheus)");
     return WEXITSTATUS(status);
 }
 
