@@ -4,6 +4,7 @@
 #include "place.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,52 @@ TEST(a_level_that_is_broken_is_said_in_the_log_and_shown_until_it_holds_again) {
               line);
     CHECK_MSG(strstr(line, "\"threshold\":1,\"consecutive_breaches\":3}\n"), "%s", line);
     CHECK_MSG(!strstr(strchr(line, '\n'), "slo.breached"), "%s", line);
+    stops(p);
+}
+
+/* What status says of one level is what the page shows; true if it says that it is measured. */
+static bool check_agrees(const char *text, const json_t *slo) {
+    const char   *name = json_string_value(json_object_get(slo, "name"));
+    const char   *state = json_string_value(json_object_get(slo, "state"));
+    const json_t *value = json_object_get(slo, "value");
+    char          series[100];
+
+    CHECK(name && state);
+    snprintf(series, sizeof series, "diurnal_slo_threshold{slo=\"%s\"}", name);
+    CHECK(value_of(text, series) == json_number_value(json_object_get(slo, "threshold")));
+    snprintf(series, sizeof series, "diurnal_slo_breached{slo=\"%s\"}", name);
+    CHECK_INT(value_of(text, series), strcmp(state, "breached") == 0);
+    snprintf(series, sizeof series, "diurnal_slo_value{slo=\"%s\"}", name);
+    CHECK_MSG((value_at(text, series) != NULL) == json_is_real(value), "%s: %s", series, text);
+    if (json_is_real(value)) CHECK(value_of(text, series) == json_real_value(value));
+    return json_is_real(value);
+}
+
+/* Evaluated once in a while, so that both are of one evaluation. */
+TEST(what_the_page_shows_of_the_levels_is_what_status_says_of_them) {
+    place *p = place_new(NULL);
+    char   due[8], name[16];
+    int    measured = 0;
+
+    place_serve(p, ARGS("--runner=exec:/bin/true", "--tick-ms=20", "--job-p95-max-ms=1",
+                        "--slo-eval-ms=5000", "--breach-consecutive=1"));
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "ada-%d", i);
+        CHECK_RUN(p, 0, "users", "set", name, "--due", due_in(30, due));
+    }
+    WAIT_FOR(now(p, "diurnal_slo_threshold{slo=\"job_latency\"}") == 1 &&
+                 value_at(page(p), "diurnal_slo_value{slo=\"job_latency\"}"),
+             20000);
+    char *text = strdup(page(p));
+    CHECK_RUN(p, 0, "status", "--json");
+    json_t       *status = json_loads(place_said(), 0, NULL);
+    const json_t *slos = json_object_get(status, "slo");
+    for (size_t i = 0; i < json_array_size(slos); i++)
+        measured += check_agrees(text, json_array_get(slos, i));
+    CHECK_INT(json_array_size(slos), 5);
+    CHECK(measured > 0);
+    json_decref(status);
+    free(text);
     stops(p);
 }
 
