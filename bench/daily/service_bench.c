@@ -4,10 +4,15 @@
  *     bench_service load  DIR            how long until all are known and planning begins, and what they take
  *     bench_service jobs  DIR            no-op jobs for all of them, each committed
  *     bench_service herd  DIR            all of them are finalized at once
+ *     bench_service load|jobs|herd DIR observed    the same with metrics and SLOs listening, as in the daemon
  *
- * PLAN: where their due times lie: `spread` over the day, `soon` in half an hour, `past` a minute ago. */
+ * PLAN: where their due times lie: `spread` over the day, `soon` in half an hour, `past` a minute ago.
+ * Figures of an observed run are of the bench load_observed and so on; it ends with what the text of a scrape takes. */
+#include "api/metrics.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
+#include "obs/metrics.h"
+#include "obs/slo_watcher.h"
 #include "service/messages.h"
 #include "service/service.h"
 
@@ -18,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 4096, LOOK = 1, LOOK_MS = 2, REPORT_ACTORS = 64 };
+enum { BATCH = 4096, LOOK = 1, LOOK_MS = 2, REPORT_ACTORS = 64, TEXTS = 300 };
 
 static int64_t now_ns(void) {
     struct timespec t;
@@ -32,6 +37,14 @@ static int64_t wall_ms(void) {
 
     clock_gettime(CLOCK_REALTIME, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Of all threads. */
+static int64_t cpu_ns(void) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static double rss_bytes(void) {
@@ -125,8 +138,9 @@ static void failed(void *context, const char *why) {
 
 typedef struct watcher {
     const char *bench;
+    bool        observed;
     uint64_t    users;
-    int64_t     began_ns, loaded_ns;
+    int64_t     began_ns, loaded_ns, loaded_cpu_ns;
     double      rss_before;
     uint64_t    wanted; /* writes until it is over; 0: until all are loaded and a tick is through */
     int64_t     first_ns;
@@ -154,18 +168,59 @@ static int watcher_on_look(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-static int finish(dn_self *self) {
+static int report(dn_self *self) {
     static const char *const loops[] = {"main", "run", "store"};
 
-    seen.reporting = true;
     for (size_t i = 0; i < 3; i++) dn_inspect(self, loops[i], REPORT_ACTORS);
     seen.loops_left = 3;
     return DN_OK;
 }
 
+static int finish(dn_self *self) {
+    const uint32_t format = DN_METRICS_TEXT;
+
+    seen.reporting = true;
+    if (!seen.observed) return report(self);
+    if (dn_call(self, dn_name(self, DN_METRICS), DN_METRICS_SCRAPE, &format, sizeof format, 60000,
+                NULL) < 0)
+        wrong("nobody is there to scrape");
+    return DN_OK;
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* By now every actor that a scrape shows has its series. */
+static int watcher_on_page(dn_self *self, void *state, const dn_msg *msg) {
+    static double ms[TEXTS];
+    char         *text = NULL;
+    size_t        len = 0;
+    int           series = 0;
+
+    (void)state;
+    if (dn_msg_size(msg) == 0) wrong("a scrape was answered with nothing");
+    for (int i = 0; i < TEXTS; i++) {
+        free(text);
+        const int64_t from_ns = now_ns();
+        if (dn_metrics_text(DN_METRICS_TEXT, &text, &len) < 0) wrong("no memory");
+        ms[i] = (double)(now_ns() - from_ns) / 1e6;
+    }
+    qsort(ms, TEXTS, sizeof *ms, by_size);
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) series += *line != '#';
+    free(text);
+    print(seen.bench, "text_ms", ms[TEXTS / 2], "ms", seen.users);
+    print(seen.bench, "text_p99_ms", ms[TEXTS * 99 / 100], "ms", seen.users);
+    print(seen.bench, "series", series, "1", seen.users);
+    return report(self);
+}
+
 static int on_tick_status(dn_self *self, const dn_tick_status *t) {
     if (t->loaded && !seen.loaded_ns) {
         seen.loaded_ns = now_ns();
+        seen.loaded_cpu_ns = cpu_ns();
         print(seen.bench, "load_s", (double)(seen.loaded_ns - seen.began_ns) / 1e9, "s", t->users);
         if (t->users != seen.users) wrong("not all users were loaded");
     }
@@ -193,8 +248,10 @@ static int on_kv_status(dn_self *self, const dn_kv_status *k) {
         return DN_OK;
     }
     const double s = (double)(now_ns() - seen.loaded_ns) / 1e9;
+    const double cpu_us = (double)(cpu_ns() - seen.loaded_cpu_ns) / 1e3;
     print(seen.bench, "committed_s", s, "s", seen.users);
     print(seen.bench, "per_s", (double)seen.users / s, "1/s", seen.users);
+    print(seen.bench, "cpu_us_each", cpu_us / (double)seen.users, "us", seen.users);
     print(seen.bench, "writes_a_commit", (double)k->writes / (double)k->commits, "1", seen.users);
     return finish(self);
 }
@@ -234,6 +291,7 @@ static int watcher_on_call_failed(dn_self *self, void *state, const dn_msg *msg)
 static const dn_handler watcher_rows[] = {
     {LOOK, watcher_on_look},
     {DN_STATUS, watcher_on_status},
+    {DN_METRICS_PAGE, watcher_on_page},
     {DN_MSG_REPORT, watcher_on_report},
     {DN_MSG_CALL_FAILED, watcher_on_call_failed},
 };
@@ -242,10 +300,22 @@ static const dn_class watcher_class = {
 
 /* ---- A run ---- */
 
-static void run(const char *bench, const char *dir, uint32_t k) {
+/* As the daemon has them, with its defaults. */
+static const dn_slo_watcher_config slo = {
+    .slo = {.window_minutes = 15,
+            .breach_consecutive = 3,
+            .tick_budget_ms = 300,
+            .sat_ratio = 0.8,
+            .depth_avg_max = 10000,
+            .job_p95_max_ms = 30000,
+            .cutoff_rate_max = 0.01},
+    .eval_ms = 60000,
+};
+
+static void run(const char *bench, const char *dir, uint32_t k, bool observed) {
     static dn_service_tree  tree;
+    static char             name[32], why[DN_METRICS_WHY];
     dn_store               *store = store_open(dir);
-    const dn_child_spec     edge = {.name = "watcher", .cls = &watcher_class};
     const dn_runtime_config config = {.loops = dn_service_loops, .loops_len = DN_SERVICE_LOOPS};
     const dn_service_config service = {
         .tick_ms = 3600000, /* the one at the start is all there is to be */
@@ -259,14 +329,20 @@ static void run(const char *bench, const char *dir, uint32_t k) {
         .runner = {.url = "native:no-op", .concurrency_max = k, .jobs = &no_op, .jobs_len = 1},
         .fatal = failed,
     };
-    dn_runtime *runtime = NULL;
+    const dn_child_spec edge[] = {{.name = "watcher", .cls = &watcher_class},
+                                  dn_metrics_child(&service),
+                                  dn_slo_watcher_child(&slo)};
+    dn_runtime         *runtime = NULL;
 
-    seen.bench = bench;
+    if (observed && dn_daemon_metrics_start("0", "bench", why) < 0) wrong(why);
+    snprintf(name, sizeof name, "%s%s", bench, observed ? "_observed" : "");
+    seen.bench = name;
+    seen.observed = observed;
     if (dn_store_count(store, &seen.users) < 0 || seen.users == 0) wrong("there are no users");
     if (strcmp(bench, "load") != 0) seen.wanted = seen.users;
     seen.rss_before = rss_bytes();
     seen.began_ns = now_ns();
-    dn_service_tree_make(&service, &edge, 1, &tree);
+    dn_service_tree_make(&service, edge, observed ? 3 : 1, &tree);
     const dn_spawn_spec root = {
         .cls = &dn_supervisor_class, .config = &tree.top, .name = "diurnal"};
     if (dn_runtime_new(&config, &runtime) < 0 || dn_runtime_run(runtime, &root) < 0)
@@ -279,9 +355,12 @@ int main(int argc, char **argv) {
     dn_log_threshold(DN_LOG_WARN);
     if (argc == 5 && strcmp(argv[1], "make") == 0)
         make(argv[2], strtoull(argv[3], NULL, 10), argv[4]);
-    else if (argc == 3 && (strcmp(argv[1], "load") == 0 || strcmp(argv[1], "jobs") == 0 ||
-                           strcmp(argv[1], "herd") == 0))
-        run(argv[1], argv[2], 64);
-    else wrong("make DIR N PLAN | load DIR | jobs DIR | herd DIR");
+    else if ((argc == 3 || (argc == 4 && strcmp(argv[3], "observed") == 0)) &&
+             (strcmp(argv[1], "load") == 0 || strcmp(argv[1], "jobs") == 0 ||
+              strcmp(argv[1], "herd") == 0))
+        run(argv[1], argv[2], 64, argc == 4);
+    else
+        wrong(
+            "make DIR N PLAN | load DIR | jobs DIR | herd DIR; each but make may end in: observed");
     return 0;
 }
