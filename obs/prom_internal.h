@@ -24,17 +24,21 @@ typedef struct prom_series {
     _Atomic(struct prom_series *) later;
 } prom_series;
 
-/* A counter is whole + rest. A gauge is rest alone. Doubles are kept by their bits. */
+/* A series with a bound handle has cells too (prom_cells.h): set once, with release; 0 before, and if there were none.
+ * What stands in the series itself is then of threads without a row.
+ * A counter is whole + rest, and its cell is of whole. A gauge is rest alone. Doubles are kept by their bits. */
 struct prom_metric_sample {
     prom_series      series;
     prom_metric_type type;
+    _Atomic uint32_t cell;
     _Atomic uint64_t whole, rest; /* any thread, relaxed: they order nothing */
 };
 
 struct prom_metric_sample_histogram {
     prom_series          series;
     const prom_metric_t *metric;
-    _Atomic uint64_t     sum;  /* any thread, relaxed; a double by its bits */
+    _Atomic uint32_t     first_cell; /* of the sum; those of the counts are behind it */
+    _Atomic uint64_t     sum;        /* any thread, relaxed; a double by its bits */
     _Atomic uint64_t counts[]; /* a bucket each, not cumulative; one more than there are bounds */
 };
 
@@ -85,6 +89,11 @@ size_t prom_family_len(const prom_metric_t *metric);
 uint64_t prom_overflows(void);
 
 double prom_double_of(uint64_t bits);
+/* What has been added up, wherever. Any thread. */
+uint64_t prom_sample_whole(const prom_metric_sample_t *sample);
+double   prom_sample_rest(const prom_metric_sample_t *sample);
+uint64_t prom_histogram_count(const prom_metric_sample_histogram_t *histogram, int bucket);
+double   prom_histogram_sum(const prom_metric_sample_histogram_t *histogram);
 /* For a collector of ours, whose counter is counted elsewhere. */
 void prom_sample_store(prom_metric_sample_t *sample, double total);
 

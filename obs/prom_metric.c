@@ -2,6 +2,7 @@
  * Looking up a series takes no lock. A new one is linked under a lock that all metrics share: that happens a few
  * hundred times in the life of a process. Nothing is ever taken out, so a bound handle stays good. */
 #include "log.h"
+#include "prom_cells.h"
 #include "prom_internal.h"
 
 #include <assert.h>
@@ -243,16 +244,42 @@ static prom_metric_sample_histogram_t *histogram_of(prom_metric_t *metric, const
     return (prom_metric_sample_histogram_t *)series_of(metric, values, metric->own);
 }
 
+/* ---- Handles ---- */
+
+static _Atomic uint32_t *cell_of(const prom_metric_t *metric, prom_series *s) {
+    return metric->type == PROM_HISTOGRAM ? &((prom_metric_sample_histogram_t *)s)->first_cell
+                                          : &((prom_metric_sample_t *)s)->cell;
+}
+
+static size_t cells_len(const prom_metric_t *metric) {
+    return metric->type == PROM_GAUGE       ? 0 /* threads set it over each other */
+           : metric->type == PROM_HISTOGRAM ? (size_t)metric->buckets->count + 2
+                                            : 1;
+}
+
+/* It will be added to often: threads get cells for it. Without them it counts as well, and is slower. */
+static prom_series *bound(prom_metric_t *metric, prom_series *s) {
+    const size_t len = cells_len(metric);
+
+    if (!s || len == 0) return s;
+    pthread_mutex_lock(&linking);
+    _Atomic uint32_t *cell = cell_of(metric, s);
+    if (atomic_load_explicit(cell, memory_order_relaxed) == 0) /* release: pairs with who adds */
+        atomic_store_explicit(cell, prom_cells_take(len), memory_order_release);
+    pthread_mutex_unlock(&linking);
+    return s;
+}
+
 prom_metric_sample_t *prom_metric_sample_from_labels(prom_metric_t *self,
                                                      const char   **label_values) {
     if (!self || self->type == PROM_HISTOGRAM) return NULL;
-    return (prom_metric_sample_t *)series_of(self, label_values, NULL);
+    return (prom_metric_sample_t *)bound(self, series_of(self, label_values, NULL));
 }
 
 prom_metric_sample_histogram_t *
 prom_metric_sample_histogram_from_labels(prom_metric_t *self, const char **label_values) {
     if (!self || self->type != PROM_HISTOGRAM) return NULL;
-    return (prom_metric_sample_histogram_t *)series_of(self, label_values, NULL);
+    return (prom_metric_sample_histogram_t *)bound(self, series_of(self, label_values, NULL));
 }
 
 /* ---- Making one ---- */
@@ -311,15 +338,27 @@ static prom_metric_t *metric_new(prom_metric_type type, const char *name, const 
     return NULL;
 }
 
+/* NULL: it was never made. */
+static void series_free(const prom_metric_t *metric, prom_series *s) {
+    if (!s) return;
+    const size_t len = cells_len(metric);
+    if (len > 0) {
+        pthread_mutex_lock(&linking);
+        prom_cells_give(atomic_load_explicit(cell_of(metric, s), memory_order_relaxed), len);
+        pthread_mutex_unlock(&linking);
+    }
+    free(s);
+}
+
 int prom_metric_destroy(prom_metric_t *self) {
     if (!self) return 0;
     prom_series *s = atomic_load_explicit(&self->first, memory_order_relaxed);
     while (s) {
         prom_series *later = atomic_load_explicit(&s->later, memory_order_relaxed);
-        if (s != self->own) free(s);
+        if (s != self->own) series_free(self, s);
         s = later;
     }
-    free(self->own);
+    series_free(self, self->own);
     for (size_t i = 0; self->label_keys && i < self->label_key_count; i++)
         free(self->label_keys[i]);
     free(self->label_keys);

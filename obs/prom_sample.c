@@ -1,7 +1,8 @@
 /* prom_sample.c - the cells that the whole program adds to, and the bounds of histograms.
- * Nothing here waits for anybody: an increment is one relaxed atomic add. Whole numbers are added to an integer, so
- * they cost no loop and lose nothing behind 2^53. */
+ * Nothing here waits for anybody: through a bound handle an increment is a load and a store in the thread's own row, else
+ * one relaxed atomic add. Whole numbers are added to an integer, so they cost no loop and lose nothing behind 2^53. */
 #include "log.h"
+#include "prom_cells.h"
 #include "prom_internal.h"
 
 #include <math.h>
@@ -36,6 +37,15 @@ static void add_double(_Atomic uint64_t *cell, double value) {
 
 /* ---- Counters and gauges ---- */
 
+static void add_whole(prom_metric_sample_t *self, uint64_t whole) {
+    /* acquire: pairs with the release of prom_metric.c, behind which the cell is zero. */
+    const uint32_t cell = atomic_load_explicit(&self->cell, memory_order_acquire);
+    prom_row      *row = cell ? prom_row_mine() : NULL;
+
+    if (row) prom_cell_set(row, cell, prom_cell_get(row, cell) + whole);
+    else atomic_fetch_add_explicit(&self->whole, whole, memory_order_relaxed);
+}
+
 int prom_metric_sample_add(prom_metric_sample_t *self, double r_value) {
     if (!self || !(r_value >= 0)) return 1; /* no number is not >= 0 either */
     if (self->type == PROM_GAUGE) {
@@ -45,7 +55,7 @@ int prom_metric_sample_add(prom_metric_sample_t *self, double r_value) {
     if (r_value <= WHOLE_MAX) {
         const int64_t whole = (int64_t)r_value;
         if ((double)whole == r_value) {
-            atomic_fetch_add_explicit(&self->whole, (uint64_t)whole, memory_order_relaxed);
+            add_whole(self, (uint64_t)whole);
             return 0;
         }
     }
@@ -70,6 +80,17 @@ int prom_metric_sample_set(prom_metric_sample_t *self, double r_value) {
     return 0;
 }
 
+uint64_t prom_sample_whole(const prom_metric_sample_t *sample) {
+    const uint32_t cell = atomic_load_explicit(&sample->cell, memory_order_acquire);
+    const uint64_t shared = atomic_load_explicit(&sample->whole, memory_order_relaxed);
+
+    return cell ? shared + prom_cell_sum(cell) : shared;
+}
+
+double prom_sample_rest(const prom_metric_sample_t *sample) {
+    return prom_double_of(atomic_load_explicit(&sample->rest, memory_order_relaxed));
+}
+
 /* ---- Histograms ---- */
 
 int prom_metric_sample_histogram_observe(prom_metric_sample_histogram_t *self, double value) {
@@ -81,9 +102,32 @@ int prom_metric_sample_histogram_observe(prom_metric_sample_histogram_t *self, d
         if (value <= buckets->upper_bounds[middle]) high = middle;
         else low = middle + 1;
     }
+    const uint32_t first = atomic_load_explicit(&self->first_cell, memory_order_acquire);
+    prom_row      *row = first ? prom_row_mine() : NULL;
+    if (row) {
+        const uint32_t bucket = first + 1 + (uint32_t)low;
+        prom_cell_set(row, bucket, prom_cell_get(row, bucket) + 1);
+        prom_cell_set(row, first, bits_of(prom_double_of(prom_cell_get(row, first)) + value));
+        return 0;
+    }
     atomic_fetch_add_explicit(&self->counts[low], 1, memory_order_relaxed);
     add_double(&self->sum, value);
     return 0;
+}
+
+uint64_t prom_histogram_count(const prom_metric_sample_histogram_t *histogram, int bucket) {
+    const uint32_t first = atomic_load_explicit(&histogram->first_cell, memory_order_acquire);
+    const uint64_t shared = atomic_load_explicit(&histogram->counts[bucket], memory_order_relaxed);
+
+    return first ? shared + prom_cell_sum(first + 1 + (uint32_t)bucket) : shared;
+}
+
+double prom_histogram_sum(const prom_metric_sample_histogram_t *histogram) {
+    const uint32_t first = atomic_load_explicit(&histogram->first_cell, memory_order_acquire);
+    const double   shared =
+        prom_double_of(atomic_load_explicit(&histogram->sum, memory_order_relaxed));
+
+    return first ? shared + prom_cell_sum_real(first) : shared;
 }
 
 /* ---- Bounds ---- */

@@ -182,13 +182,13 @@ static void put_histogram(text *t, const prom_metric_t *metric, const prom_serie
     uint64_t                              count = 0;
 
     for (int i = 0; i <= metric->buckets->count; i++) {
-        count += atomic_load_explicit(&h->counts[i], memory_order_relaxed);
+        count += prom_histogram_count(h, i);
         put_name(t, metric, "_bucket", s, i < metric->buckets->count ? metric->le[i] : "+Inf");
         put_whole(t, count);
         put(t, "\n", 1);
     }
     put_name(t, metric, "_sum", s, NULL);
-    put_number(t, prom_double_of(atomic_load_explicit(&h->sum, memory_order_relaxed)));
+    put_number(t, prom_histogram_sum(h));
     put(t, "\n", 1);
     put_name(t, metric, "_count", s, NULL);
     put_whole(t, count);
@@ -197,8 +197,8 @@ static void put_histogram(text *t, const prom_metric_t *metric, const prom_serie
 
 static void put_sample(text *t, const prom_metric_t *metric, const prom_series *s) {
     const prom_metric_sample_t *sample = (const prom_metric_sample_t *)s;
-    const uint64_t              whole = atomic_load_explicit(&sample->whole, memory_order_relaxed);
-    const double rest = prom_double_of(atomic_load_explicit(&sample->rest, memory_order_relaxed));
+    const uint64_t              whole = prom_sample_whole(sample);
+    const double                rest = prom_sample_rest(sample);
 
     put_name(t, metric, "", s, NULL);
     if (rest == 0) put_whole(t, whole);
