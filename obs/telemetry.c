@@ -20,7 +20,8 @@
 #define LIFE     (UINT64_C(1) << 34) /* one more life, in all the bits above */
 
 typedef struct slot {
-    _Atomic(uint64_t) word;
+    /* A cache line of its own: loops that emit different events do not meet. */
+    _Alignas(64) _Atomic(uint64_t) word;
     /* Written by who has taken the slot and not attached it yet. Read by calls that went in while it is attached. */
     dn_telemetry_fn *fn;
     void            *context;

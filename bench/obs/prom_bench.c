@@ -6,6 +6,7 @@
  * What an operation costs is above an empty loop. The best of several rounds: what a round costs more is the machine's. */
 #include "obs/metrics.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SCRAPES = 200, ROUNDS = 5, SERIES = 300, BOUNDS = 13 };
+enum { SCRAPES = 200, ROUNDS = 5, THREADS = 2, SERIES = 300, BOUNDS = 13 };
 
 static _Noreturn void wrong(const char *what) {
     fprintf(stderr, "bench_prom: %s\n", what);
@@ -74,6 +75,35 @@ static double best_ns(void (*loop)(int), int n) {
     return best;
 }
 
+/* The same by several threads at once, on one counter: what each of them waits for an addition. */
+typedef struct part {
+    void (*loop)(int);
+    int n;
+} part;
+
+static void *part_run(void *context) {
+    const part *p = context;
+
+    p->loop(p->n);
+    return NULL;
+}
+
+static double together_ns(void (*loop)(int), int n) {
+    part   p = {.loop = loop, .n = n};
+    double best = 1e18;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t    threads[THREADS];
+        const double from = now_ns();
+        for (int i = 0; i < THREADS; i++)
+            if (pthread_create(&threads[i], NULL, part_run, &p) != 0) wrong("no thread");
+        for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+        const double took = (now_ns() - from) / n;
+        if (took < best) best = took;
+    }
+    return best;
+}
+
 static void operations(int n) {
     static const char *keys[] = {"result", "error_class"};
     const double       empty = best_ns(nothing, n);
@@ -106,6 +136,10 @@ static void operations(int n) {
     print("floor", n, "atomic_add_ns", best_ns(bare_atomic, n) - empty, "ns");
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
         print("diurnal", n, measured[i].metric, best_ns(measured[i].loop, n) - empty, "ns");
+    print("floor", n, "atomic_add_two_threads_ns", together_ns(bare_atomic, n) - empty, "ns");
+    print("diurnal", n, "counter_bound_two_threads_ns", together_ns(add_bound, n) - empty, "ns");
+    print("diurnal", n, "histogram_bound_two_threads_ns", together_ns(observe_bound, n) - empty,
+          "ns");
 }
 
 /* ---- Scrapes ---- */
