@@ -22,7 +22,8 @@ dn_slo_judgement dn_slo_judge_p95(const dn_sketch *us, double max_ms) {
     if (!dn_sketch_quantile_range(us, 0.95, &range)) return (dn_slo_judgement){0};
     const uint64_t all = dn_sketch_count(us), bad = dn_sketch_above(us, max_us);
     const bool     over = range.low > max_us;
-    const double   middle_us = (double)(range.low + (range.high - range.low + 1) / 2);
+    const uint64_t half = (range.high - range.low + 1) / 2;
+    const double   middle_us = (double)(range.low + half);
     return (dn_slo_judgement){
         .verdict = verdict_of(over, bad),
         .measured = true,

@@ -226,9 +226,10 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
     if (r->headers_flood) {
         run_say(&r->run, "more than %d KiB of headers", HEADERS_BYTES_MAX / 1024);
     } else if (t->forbidden) {
-        run_say(&r->run,
-                "%s is a link-local or metadata address, refused unless runner_allow_private is set",
-                t->address);
+        run_say(
+            &r->run,
+            "%s is a link-local or metadata address, refused unless runner_allow_private is set",
+            t->address);
     } else if (t->socket_errno) {
         run_say(&r->run, "no socket to be had: %s", strerror(t->socket_errno));
     } else if (code == CURLE_OPERATION_TIMEDOUT && r->timeout_ms > 0 &&

@@ -97,7 +97,7 @@ TEST(each_tick_is_said_once_with_what_it_looked_at_and_what_the_queue_took_of_it
     CHECK_STR(tick_line(4), "eligible_in_window=2 enqueued=0 cutoff_finalized=0");
     CHECK(strncmp(line_of("sched.tick.stop", 3),
                   "sched.tick.stop duration_ms=0 users_scanned=", 44) == 0);
-    CHECK(atoi(line_of("sched.tick.stop", 3) + 44) >= 2);
+    CHECK(strtol(line_of("sched.tick.stop", 3) + 44, NULL, 10) >= 2);
     CHECK_INT(times("sched.finalize status=cutoff_reached due_bucket=419 today=2026-03-02"), 1);
     stops_listening();
 }
