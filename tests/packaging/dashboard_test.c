@@ -25,6 +25,8 @@ static const metric metrics[] = {
     {"diurnal_jobs_total", false},
     {"diurnal_finalizations_total", false},
     {"diurnal_late_successes_total", false},
+    {"diurnal_missed_total", false},
+    {"diurnal_users", false},
     {"diurnal_store_commit_seconds", true},
     {"diurnal_store_failures_total", false},
     {"diurnal_slo_value", false},
