@@ -4,7 +4,7 @@
  *
  * N of each event, emitted one after another on one thread, in ns above the same loop with nobody listening. A job is one
  * stop and one finalization; how full the executor and the queue are is said once for so many jobs as PER_... says, as
- * was counted in `bench_service jobs`. There two loops emit them at the same time; so job_ns is the most it can cost.
+ * was counted in `bench_service jobs`. There two loops share that work, and their caches are colder.
  * Best of several rounds: what a round costs more is the machine's. */
 #include "api/metrics.h"
 #include "diurnal/runtime.h"
