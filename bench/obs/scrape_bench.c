@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
     double *ms = calloc((size_t)n, sizeof *ms);
     if (!ms) wrong("no memory");
     const int   fd = connected(argv[1], argv[2]);
-    const char *text = NULL;
+    const char *text = "";
     for (long i = -WARM_UP; i < n; i++) {
         const double from_ms = now_ms();
         text = scrape(fd);

@@ -26,7 +26,7 @@ static bool split(const char *address, char host[HOST_MAX], char port[PORT_MAX])
     if (len >= HOST_MAX) return false;
     memcpy(host, address, len);
     host[len] = '\0';
-    strcpy(port, colon + 1);
+    memcpy(port, colon + 1, strlen(colon + 1) + 1);
     return true;
 }
 
