@@ -72,20 +72,21 @@ int db_user(dn_store *store, const char *id, size_t id_len, dn_user *out_user) {
     return DN_OK;
 }
 
-int db_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len) {
-    db           *d = db_of(store);
-    sqlite3_stmt *s = d->stmt[STMT_USERS_FROM_N];
-    size_t        len = 0;
-    bool          row = true;
+/* ---- Rows, one after the other ---- */
 
-    if (d->dead) return DN_EIO;
-    if (after_n >= INT64_MAX) max = 0; /* no number is greater */
-    if (max > 0) db_bind(s, 1, (int64_t)after_n + 1);
+typedef int row_fn(db *d, sqlite3_stmt *s, void *row);
+
+/* Those of a statement that is bound, at most max of them, into an array whose elements have that size. */
+static int rows_read(db *d, sqlite3_stmt *s, row_fn *read, void *rows, size_t size, size_t max,
+                     size_t *out_len) {
+    size_t len = 0;
+
     while (len < max) {
-        int code = db_row(d, s, &row);
+        bool row;
+        int  code = db_row(d, s, &row);
         if (code < 0) return code;
         if (!row) break;
-        code = db_user_of_row(d, s, &users[len]);
+        code = read(d, s, (char *)rows + len * size);
         if (code < 0) {
             sqlite3_reset(s);
             return code;
@@ -95,6 +96,18 @@ int db_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_
     sqlite3_reset(s);
     *out_len = len;
     return DN_OK;
+}
+
+static int read_user(db *d, sqlite3_stmt *s, void *row) { return db_user_of_row(d, s, row); }
+
+int db_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len) {
+    db           *d = db_of(store);
+    sqlite3_stmt *s = d->stmt[STMT_USERS_FROM_N];
+
+    if (d->dead) return DN_EIO;
+    if (after_n >= INT64_MAX) max = 0; /* no number is greater */
+    if (max > 0) db_bind(s, 1, (int64_t)after_n + 1);
+    return rows_read(d, s, read_user, users, sizeof *users, max, out_len);
 }
 
 /* ---- Listing ---- */
@@ -204,31 +217,18 @@ int db_days_of(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows, 
     return DN_OK;
 }
 
+static int read_ledger(db *d, sqlite3_stmt *s, void *row) { return ledger_of_row(d, s, row); }
+
 int db_day(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows, size_t max,
            size_t *out_len) {
     db           *d = db_of(store);
     sqlite3_stmt *s = d->stmt[STMT_LEDGER_OF_DAY];
-    size_t        len = 0;
 
     if (d->dead) return DN_EIO;
     if (after_n > INT64_MAX) after_n = INT64_MAX;
     db_bind(s, 1, day);
     db_bind(s, 2, (int64_t)after_n);
-    while (len < max) {
-        bool row;
-        int  code = db_row(d, s, &row);
-        if (code < 0) return code;
-        if (!row) break;
-        code = ledger_of_row(d, s, &rows[len]);
-        if (code < 0) {
-            sqlite3_reset(s);
-            return code;
-        }
-        len++;
-    }
-    sqlite3_reset(s);
-    *out_len = len;
-    return DN_OK;
+    return rows_read(d, s, read_ledger, rows, sizeof *rows, max, out_len);
 }
 
 dn_day_totals db_totals_of_row(sqlite3_stmt *s) {
@@ -238,25 +238,21 @@ dn_day_totals db_totals_of_row(sqlite3_stmt *s) {
                            .missed = (uint64_t)sqlite3_column_int64(s, 3)};
 }
 
+static int read_totals(db *d, sqlite3_stmt *s, void *row) {
+    (void)d;
+    *(dn_day_totals *)row = db_totals_of_row(s);
+    return DN_OK;
+}
+
 int db_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, size_t max,
               size_t *out_len) {
     db           *d = db_of(store);
     sqlite3_stmt *s = d->stmt[STMT_TOTALS];
-    size_t        len = 0;
 
     if (d->dead) return DN_EIO;
     db_bind(s, 1, first);
     db_bind(s, 2, last);
-    while (len < max) {
-        bool      row;
-        const int code = db_row(d, s, &row);
-        if (code < 0) return code;
-        if (!row) break;
-        rows[len++] = db_totals_of_row(s);
-    }
-    sqlite3_reset(s);
-    *out_len = len;
-    return DN_OK;
+    return rows_read(d, s, read_totals, rows, sizeof *rows, max, out_len);
 }
 
 int db_count(dn_store *store, uint64_t *out_users) {
