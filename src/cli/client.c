@@ -4,7 +4,7 @@
 #include "api/control.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,26 +14,23 @@
 
 enum {
     CODE = 32,
-    ANSWER_SECONDS = 90,
+    LINE_AT_FIRST = 4096,
+    ANSWER_MS = 90 * 1000,
     FRESH_SECONDS = 30, /* the daemon ends a connection that says nothing for a minute */
 };
 
 struct client {
     int    fd;
-    FILE  *in;
-    char  *line;
+    char  *line; /* the last answer */
     size_t line_cap;
     char   code[CODE];
     char  *data;
     time_t asked_at; /* CLOCK_MONOTONIC, in seconds */
-
-    volatile sig_atomic_t interrupted; /* by a signal handler */
+    int    until;    /* see client_waits_until; -1: no such */
 };
 
 static void hang_up(client *c) {
-    if (c->in) (void)fclose(c->in);
-    else if (c->fd >= 0) (void)close(c->fd);
-    c->in = NULL;
+    if (c->fd >= 0) (void)close(c->fd);
     c->fd = -1;
 }
 
@@ -70,12 +67,13 @@ static time_t now_s(void) {
 }
 
 static int dial(client *c, char *why) {
-    const int rc = connect_to(c, c->data, why);
+    const struct timeval patience = {.tv_sec = ANSWER_MS / 1000};
+    const int            rc = connect_to(c, c->data, why);
 
     if (rc < 0) return rc;
+    (void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     c->asked_at = now_s();
-    c->in = fdopen(c->fd, "r");
-    return c->in ? DN_OK : DN_ENOMEM;
+    return DN_OK;
 }
 
 int client_connect(const char *data, client **out_client, char *why) {
@@ -83,6 +81,7 @@ int client_connect(const char *data, client **out_client, char *why) {
 
     if (!c) return DN_ENOMEM;
     c->fd = -1;
+    c->until = -1;
     c->data = strdup(data);
     const int rc = c->data ? dial(c, why) : DN_ENOMEM;
     if (rc == DN_OK) *out_client = c;
@@ -96,8 +95,7 @@ static bool still_there(client *c) {
 
     if (now_s() - c->asked_at < FRESH_SECONDS) return true;
     hang_up(c);
-    /* Interrupted before there was a connection to shut down: nobody would wake who waits on it. */
-    return dial(c, why) == DN_OK && !c->interrupted;
+    return dial(c, why) == DN_OK;
 }
 
 client *client_of(const call *c, int *out_exit) {
@@ -146,6 +144,46 @@ static bool put_line(client *c, json_t *request) {
     return put;
 }
 
+static bool has_room(client *c, size_t len) {
+    if (len < c->line_cap) return true;
+    const size_t cap = c->line_cap ? 2 * c->line_cap : LINE_AT_FIRST;
+    char        *grown = realloc(c->line, cap);
+
+    if (!grown) return false;
+    c->line = grown;
+    c->line_cap = cap;
+    return true;
+}
+
+/* Until there is something to read; false, with the reason in errno, if what it is not to outlive came first. */
+static bool wait_for_answer(const client *c, int patience_ms) {
+    struct pollfd both[] = {{.fd = c->fd, .events = POLLIN}, {.fd = c->until, .events = POLLIN}};
+
+    for (;;) {
+        const int ready = poll(both, sizeof both / sizeof both[0], patience_ms);
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready > 0 && !both[1].revents) return true;
+        if (ready == 0) errno = EAGAIN;
+        else if (ready > 0) errno = EINTR;
+        return false;
+    }
+}
+
+/* One answer to one question: what follows a line is nothing. The length without its end; -1 if it did not come. */
+static ssize_t get_line(client *c, int patience_ms) {
+    size_t len = 0;
+
+    for (;;) {
+        if (!has_room(c, len) || !wait_for_answer(c, patience_ms)) return -1;
+        const ssize_t got = recv(c->fd, c->line + len, c->line_cap - len, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return -1;
+        const char *end = memchr(c->line + len, '\n', (size_t)got);
+        if (end) return end - c->line;
+        len += (size_t)got;
+    }
+}
+
 /* A copy of a large store takes its time; a question does not. */
 static bool takes_long(const json_t *request) {
     const char *op = json_string_value(json_object_get(request, "op"));
@@ -153,16 +191,16 @@ static bool takes_long(const json_t *request) {
     return op && strcmp(op, "backup") == 0;
 }
 
-static const char *why_no_answer(const client *c, int code) {
-    if (c->interrupted) return "interrupted";
+static const char *why_no_answer(int code) {
+    if (code == EINTR) return "interrupted";
     return code == EAGAIN ? "the daemon does not answer"
                           : "the daemon has gone, or ended the connection";
 }
 
 json_t *client_ask_for(client *c, json_t *request, int *out_exit, const char **out_code) {
-    const struct timeval patience = {.tv_sec = takes_long(request) ? 0 : ANSWER_SECONDS};
-    json_error_t         error;
-    ssize_t              len = -1;
+    const int    patience_ms = takes_long(request) ? -1 : ANSWER_MS;
+    json_error_t error;
+    ssize_t      len = -1;
 
     *out_code = "";
     *out_exit = DN_EXIT_FAILED;
@@ -172,13 +210,11 @@ json_t *client_ask_for(client *c, json_t *request, int *out_exit, const char **o
     }
     errno = 0;
     if (still_there(c)) {
-        (void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-        (void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-        if (put_line(c, request)) len = getline(&c->line, &c->line_cap, c->in);
+        if (put_line(c, request)) len = get_line(c, patience_ms);
         c->asked_at = now_s();
     } else json_decref(request);
     if (len <= 0) {
-        (void)complain(DN_EXIT_FAILED, "%s", why_no_answer(c, errno));
+        (void)complain(DN_EXIT_FAILED, "%s", why_no_answer(errno));
         return NULL;
     }
     json_t *answer = json_loadb(c->line, (size_t)len, JSON_REJECT_DUPLICATES, &error);
@@ -217,11 +253,4 @@ int client_backup(client *c, const char *path) {
     return DN_EXIT_DONE;
 }
 
-/* shutdown wakes who waits, and lets nobody wait who was about to. */
-void client_interrupt(client *c) {
-    const int code = errno;
-
-    c->interrupted = 1;
-    (void)shutdown(c->fd, SHUT_RDWR);
-    errno = code;
-}
+void client_waits_until(client *c, int fd) { c->until = fd; }

@@ -23,8 +23,8 @@ json_t *client_ask_for(client *c, json_t *request, int *out_exit, const char **o
  * DN_EXIT_DONE, it has been complained of. */
 int client_backup(client *c, const char *path);
 
-/* For a signal handler: whoever waits for an answer, or will, is told that it was interrupted. */
-void client_interrupt(client *c);
+/* From now on nobody waits for an answer longer than until fd (the caller's) can be read; -1: no such end. */
+void client_waits_until(client *c, int fd);
 
 /* Connects for a command that cannot do without a daemon; NULL: complained of, and *out_exit says how. */
 client *client_of(const call *c, int *out_exit);

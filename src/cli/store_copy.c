@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -34,30 +35,27 @@ typedef struct copying {
 
 /* ---- Signals ---- */
 
-/* The handler knows nothing else. Set before it is installed. */
-static client               *waiting;
-static volatile sig_atomic_t ended_by;
+/* What would end us is held back until nothing is left of the copy, and only seen through a descriptor meanwhile: it
+ * is not read from there, so that it ends us when the hold ends. What is ignored (nohup) stays so. */
+static int endings_hold(client *asked, sigset_t *before) {
+    sigset_t held;
 
-static void on_ending(int number) {
-    ended_by = number;
-    client_interrupt(waiting);
-}
-
-/* What is ignored (nohup) stays so. */
-static void endings_catch(client *asked, struct sigaction before[ENDINGS]) {
-    struct sigaction action = {.sa_handler = on_ending, .sa_flags = SA_RESTART};
-
-    waiting = asked;
-    (void)sigemptyset(&action.sa_mask);
+    (void)sigemptyset(&held);
     for (int i = 0; i < ENDINGS; i++) {
-        (void)sigaction(endings[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) (void)sigaction(endings[i], &action, NULL);
+        struct sigaction now;
+        (void)sigaction(endings[i], NULL, &now);
+        if (now.sa_handler != SIG_IGN) (void)sigaddset(&held, endings[i]);
     }
+    (void)sigprocmask(SIG_BLOCK, &held, before);
+    const int fd = signalfd(-1, &held, SFD_CLOEXEC);
+    client_waits_until(asked, fd);
+    return fd;
 }
 
-static void endings_let(const struct sigaction before[ENDINGS]) {
-    for (int i = 0; i < ENDINGS; i++) (void)sigaction(endings[i], &before[i], NULL);
-    if (ended_by) (void)raise(ended_by);
+static void endings_let(client *asked, int fd, const sigset_t *before) {
+    client_waits_until(asked, -1);
+    if (fd >= 0) (void)close(fd);
+    (void)sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 /* ---- The directory ---- */
@@ -163,17 +161,17 @@ static int copy_make(const call *c, client *asked) {
 }
 
 dn_store *store_copy(const call *c, client *asked, int *out_exit) {
-    copying          k = {.data = c->settings->data, .data_fd = -1, .dir_fd = -1};
-    struct sigaction before[ENDINGS];
-    dn_store        *store = NULL;
+    copying   k = {.data = c->settings->data, .data_fd = -1, .dir_fd = -1};
+    dn_store *store = NULL;
+    sigset_t  before;
 
-    endings_catch(asked, before);
+    const int ended = endings_hold(asked, &before);
     *out_exit = lock_take(&k);
     if (*out_exit == DN_EXIT_DONE) *out_exit = dir_make(&k);
     if (*out_exit == DN_EXIT_DONE) *out_exit = look_for_room(&k);
     if (*out_exit == DN_EXIT_DONE) *out_exit = copy_make(c, asked);
     if (*out_exit == DN_EXIT_DONE) *out_exit = copy_open(c, &store);
     dir_remove(&k);
-    endings_let(before);
+    endings_let(asked, ended, &before);
     return store;
 }
