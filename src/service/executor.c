@@ -200,9 +200,15 @@ static const char *result_text(dn_outcome outcome) {
     return "error";
 }
 
-static void say_stopped(dn_self *self, const slot *s, dn_outcome outcome, dn_error_class cls) {
+static void say_stopped(dn_self *self, const executor *e, const slot *s, dn_outcome outcome,
+                        dn_error_class cls) {
     const int64_t took_ns = dn_mono_ns(self) - s->since_ns;
 
+    DN_SAY(e->config->journal, self, .kind = DN_HAPPENED_STOPPED, .n = s->n, .id = s->id,
+           .id_len = s->id_len, .at_ms = dn_now_ms(self), .day = s->day, .attempt = s->attempt,
+           .outcome = outcome == DN_OUTCOME_CRASH ? DN_OUTCOME_ERROR : outcome,
+           .cls = outcome == DN_OUTCOME_OK || outcome == DN_OUTCOME_TIMEOUT ? DN_CLASS_NONE : cls,
+           .duration_ms = took_ns / 1000000);
     DN_EMIT(dn_job_stop, .duration_ms = (double)took_ns / 1e6, .result = result_text(outcome),
             .error_class = outcome == DN_OUTCOME_OK || outcome == DN_OUTCOME_TIMEOUT
                                ? NULL
@@ -224,15 +230,22 @@ static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, c
         e->status.failed++;
         failed(self, e, s, cls);
     }
-    say_stopped(self, s, outcome, cls);
+    say_stopped(self, e, s, outcome, cls);
     if (outcome != DN_OUTCOME_OK && dn_log_wanted(DN_LOG_DEBUG))
         dn_log(DN_LOG_DEBUG, "job.failed", "user %.*s attempt %u: %s %s %s", s->id_len, s->id,
                s->attempt, result_text(outcome), dn_error_class_text(cls), detail);
     slot_give(e, s);
 }
 
+static void say_expired(dn_self *self, const executor *e, uint64_t n, dn_day day, const char *id,
+                        uint8_t id_len) {
+    DN_SAY(e->config->journal, self, .kind = DN_HAPPENED_EXPIRED, .n = n, .id = id,
+           .id_len = id_len, .at_ms = dn_now_ms(self), .day = day);
+}
+
 /* Its cutoff came on the way to its task: as if it had been dropped before. */
 static void not_started(dn_self *self, executor *e, slot *s) {
+    say_expired(self, e, s->n, s->day, s->id, s->id_len);
     e->status.started--;
     s->attempt--;
     failed(self, e, s, (dn_error_class)s->cls);
@@ -262,6 +275,8 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     b.brief = (dn_task_brief){
         .executor = dn_self_ref(self),
         .runner = e->runner,
+        .journal = e->config->journal,
+        .n = w->n,
         .slot = slot_index(e, s),
         .use = s->use,
         .timeout_ms = e->config->job_timeout_ms,
@@ -294,6 +309,7 @@ static int executor_on_work(dn_self *self, void *state, const dn_msg *msg) {
         if (!e->stopping && dn_daily_may_start(&user, w->day, e->config->window_minutes, now_ms)) {
             start(self, e, w);
         } else {
+            say_expired(self, e, w->n, w->day, w->id, w->id_len);
             settle(self, e, w->ticket, w->attempt - 1, w->cls, false);
             e->room++;
         }

@@ -180,7 +180,18 @@ static const char *day_text(kv *k, dn_day day) {
     return k->said_day_text;
 }
 
-static void say_finalized(kv *k, const dn_write *w, const dn_write_result *r) {
+/* In the words of the journal: what is committed, and of whom. */
+static void say(dn_self *self, const kv *k, dn_happening_kind kind, const dn_user *u, dn_day day,
+                dn_daily_status status) {
+    DN_SAY(k->config->journal, self, .kind = kind, .n = u->n, .id = u->id, .id_len = u->id_len,
+           .at_ms = dn_now_ms(self), .day = day, .due = u->due, .status = status,
+           .starts_on = u->starts_on);
+}
+
+static void say_finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r) {
+    if (r->wrote == DN_WROTE) say(self, k, DN_HAPPENED_FINALIZED, &r->user, w->day, w->status);
+    else if (w->status == DN_DAILY_SUCCESS && r->wrote == DN_WROTE_LATE)
+        say(self, k, DN_HAPPENED_LATE_SUCCESS, &r->user, w->day, DN_DAILY_NONE);
     if (r->wrote == DN_WROTE)
         DN_EMIT(dn_finalize, .status = dn_daily_status_text(w->status), .due_bucket = r->user.due,
                 .today = day_text(k, w->day));
@@ -192,7 +203,7 @@ static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_re
                       const dn_success *source) {
     waits_no_more(w->status == DN_DAILY_CUTOFF ? &k->pending : &k->pending_ok, w->n, w->day);
     if (r->wrote == DN_WROTE || r->wrote == DN_WROTE_LATE) forget_attempts(k, w->n, w->day);
-    say_finalized(k, w, r);
+    say_finalized(self, k, w, r);
     /* What was refused is told of too: the planner asked because it did not know. */
     if (r->has_user) tell_change(self, k, &r->user, false, false);
     if (w->status == DN_DAILY_CUTOFF) return;
@@ -208,6 +219,9 @@ static void missed(dn_self *self, kv *k, const dn_write *w, const dn_write_resul
 
     (void)dn_numbers_remove(&k->pending_missed, w->n);
     if (r->has_user) tell_change(self, k, &r->user, false, false);
+    /* Rows that were there before are those of the first days. */
+    for (uint32_t i = r->rows; i > 0; i--)
+        say(self, k, DN_HAPPENED_MISSED, &r->user, w->last_day - (dn_day)i + 1, DN_DAILY_MISSED);
     if (r->rows > 0) DN_EMIT(dn_days_missed, .days = r->rows, .due_bucket = r->user.due);
     if (r->rows == 0 || !dn_log_wanted(DN_LOG_WARN)) return;
     dn_day_write(w->day, first);
@@ -234,11 +248,13 @@ static void tell(dn_self *self, kv *k) {
         switch (w->op) {
         case DN_WRITE_SET:
             tell_change(self, k, &r->user, false, true);
+            say(self, k, DN_HAPPENED_SET, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
             if (r->wrote == DN_WROTE_NEW) k->status.users++;
             break;
         case DN_WRITE_REMOVE:
             if (r->wrote != DN_WROTE) break;
             tell_change(self, k, &r->user, true, false);
+            say(self, k, DN_HAPPENED_REMOVED, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
             (void)dn_numbers_remove(&k->attempts, r->user.n);
             k->status.users--;
             break;
@@ -317,6 +333,8 @@ static void settle(dn_self *self, kv *k, int status) {
 
 static void try_later(dn_self *self, kv *k, int rc) {
     if (!k->full) {
+        DN_SAY(k->config->journal, self, .kind = DN_HAPPENED_STORE_FAILED,
+               .at_ms = dn_now_ms(self));
         k->full = true;
         k->retry_ms = KV_RETRY_LEAST_MS;
         dn_log(DN_LOG_WARN, "store.full",
@@ -333,6 +351,7 @@ static void try_later(dn_self *self, kv *k, int rc) {
 static void well_again(dn_self *self, kv *k) {
     if (!k->full) return;
     k->full = false;
+    DN_SAY(k->config->journal, self, .kind = DN_HAPPENED_STORE_WELL, .at_ms = dn_now_ms(self));
     if (k->retry_timer) (void)dn_timer_cancel(self, k->retry_timer);
     k->retry_timer = 0;
     dn_log(DN_LOG_INFO, "store.well", "writes are committed again");

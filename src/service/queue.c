@@ -83,7 +83,9 @@ static int queue_init(dn_self *self, void *state, const void *config) {
 
 /* ---- In ---- */
 
-static void ignored(const dn_attempt *a, const char *reason) {
+static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const char *reason) {
+    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_IGNORED, .n = a->n, .id = a->id,
+           .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day, .reason = reason);
     if (!dn_log_wanted(DN_LOG_DEBUG)) return;
     dn_log(DN_LOG_DEBUG, "queue.ignored", "user %.*s: %s", a->id_len, a->id, reason);
 }
@@ -95,25 +97,27 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a) {
     if (!r) dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
     if (r->state != BOOK_IDLE) {
         q->status.deduped++;
-        ignored(a, "dedupe");
+        ignored(self, q, a, "dedupe");
         return;
     }
     if (r->n && r->n != a->n) r->days[0].attempts = r->days[1].attempts = 0; /* begins anew */
     if (r->n == a->n && (r->gone || dn_daily_is_finalized(&r->user, a->day))) {
         q->status.deduped++; /* the planner did not know yet */
-        ignored(a, "dedupe");
+        ignored(self, q, a, "dedupe");
         return;
     }
     book_day *d = book_day_of(r, a->day);
     if (now_ns < d->next_ns) {
         q->status.throttled++;
-        ignored(a, "throttle");
+        ignored(self, q, a, "throttle");
         return;
     }
     if (book_enqueue(&q->book, r, a->n, a->day, a->due, a->context_epoch) < 0)
         dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
     d->next_ns = now_ns + (int64_t)q->config->retry_delay_minutes * DN_MINUTE_MS * 1000000;
     q->taken++;
+    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_ENQUEUED, .n = a->n, .id = a->id,
+           .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day);
 }
 
 static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
@@ -164,7 +168,9 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
 
 /* ---- Out ---- */
 
-static void expired(queue *q, book_record *r) {
+static void expired(dn_self *self, queue *q, book_record *r) {
+    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_EXPIRED, .n = r->n, .id = r->id,
+           .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     book_unqueue(&q->book, r);
     q->status.expired++;
     if (dn_log_wanted(DN_LOG_DEBUG))
@@ -200,7 +206,7 @@ static int queue_flush(dn_self *self, void *state) {
         if (dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms)) {
             hand_out(self, q, r);
         } else {
-            expired(q, r);
+            expired(self, q, r);
             left--;
         }
     }

@@ -4,6 +4,7 @@
 
 #include "diurnal/supervisor.h"
 #include "runner/runner.h"
+#include "service/journal.h"
 #include "store/store.h"
 
 /* Set before start, and borrowed for the life of the runtime. */
@@ -21,6 +22,8 @@ typedef struct dn_service_config {
     dn_runner_config runner;
     dn_runner_config hook; /* cutoff hooks */
     bool             has_hook;
+
+    const dn_journal *journal; /* NULL: nobody listens */
 
     /* The store has failed in a way that nobody can go on from. Does not return where there is a process to
      * end; a simulation crashes its own. */

@@ -1,0 +1,31 @@
+/* event.h - one line of a run's log, before it is a line: what the actors said (service/journal.h), and what the world
+ * did to them. Everyone who looks at a run is told these, in the order things happened: who writes events.ndjson, who
+ * counts, who draws, who checks. */
+#ifndef DIURNAL_REPLAY_EVENT_H
+#define DIURNAL_REPLAY_EVENT_H
+
+#include "service/journal.h"
+
+/* Beside the dn_happening_kinds. */
+enum {
+    EVENT_CRASH = DN_HAPPENINGS,
+    EVENT_RESTART,
+    EVENT_STORE_FAILS, /* for_ms */
+    EVENT_SLO,
+};
+
+typedef struct event_slo {
+    const char *name, *state; /* "breached", "ok" */
+    double      value, threshold;
+} event_slo;
+
+typedef struct event {
+    unsigned            kind;
+    int64_t             t_ms;      /* the wall clock */
+    int64_t             steady_ms; /* since the beginning of the run; no step moves it */
+    const dn_happening *h;         /* of a dn_happening_kind; else NULL. Borrowed for the call */
+    int64_t             for_ms;    /* EVENT_STORE_FAILS */
+    const event_slo    *slo;       /* EVENT_SLO */
+} event;
+
+#endif

@@ -1,0 +1,61 @@
+/* journal.h - what happened to whom, said by the actors as it happens: each thing at one place, in its order.
+ * Telemetry (events.h) counts and is for everybody; this names the user, and has one listener: the replay harness,
+ * which has all actors on one thread, or the recorder, which is told on the loop of whoever tells. Nobody listening
+ * costs a branch. */
+#ifndef DIURNAL_SERVICE_JOURNAL_H
+#define DIURNAL_SERVICE_JOURNAL_H
+
+#include "diurnal/actor.h"
+#include "domain/daily.h"
+#include "runner/runner.h"
+
+typedef enum dn_happening_kind {
+    DN_HAPPENED_TICK,         /* tick: planned, and the queue has said what it took */
+    DN_HAPPENED_IGNORED,      /* queue: asked for and not taken, `reason` */
+    DN_HAPPENED_ENQUEUED,     /* queue */
+    DN_HAPPENED_EXPIRED,      /* queue, executor, task: its turn came, and it may not start */
+    DN_HAPPENED_STARTED,      /* task: the job begins */
+    DN_HAPPENED_STOPPED,      /* executor: the job has stopped */
+    DN_HAPPENED_FINALIZED,    /* kv: committed */
+    DN_HAPPENED_LATE_SUCCESS, /* kv: a success that found its day finalized */
+    DN_HAPPENED_MISSED,       /* kv: one row, committed */
+    DN_HAPPENED_SET,          /* kv: registered, or its due changed; committed */
+    DN_HAPPENED_REMOVED,      /* kv: committed */
+    DN_HAPPENED_STORE_FAILED, /* kv: a commit failed, and what was to be written waits */
+    DN_HAPPENED_STORE_WELL,   /* kv: the first commit after that */
+    DN_HAPPENED_CLOCK,        /* tick: the wall clock stepped, by step_ms */
+    DN_HAPPENINGS,
+} dn_happening_kind;
+
+/* What does not belong to the kind is 0. */
+typedef struct dn_happening {
+    dn_happening_kind kind;
+    uint8_t           id_len;
+    const char       *id; /* borrowed for the call */
+    uint64_t          n;  /* the registration; 0: no user */
+    int64_t           at_ms;
+    dn_day            day;
+    uint32_t          due;         /* FINALIZED, LATE_SUCCESS, MISSED, SET */
+    uint32_t          attempt;     /* STARTED, STOPPED */
+    const char       *reason;      /* IGNORED: "dedupe", "throttle" */
+    dn_daily_status   status;      /* FINALIZED */
+    dn_outcome        outcome;     /* STOPPED */
+    dn_error_class    cls;         /* STOPPED: of an error */
+    dn_day            starts_on;   /* SET */
+    int64_t           duration_ms; /* STOPPED */
+    int64_t           step_ms;     /* CLOCK */
+    uint64_t          scanned, eligible, enqueued, cutoffs; /* TICK */
+} dn_happening;
+
+typedef struct dn_journal {
+    void (*said)(void *context, dn_self *self, const dn_happening *happening);
+    void *context;
+} dn_journal;
+
+/* DN_SAY(config->journal, self, .kind = ..., ...) */
+#define DN_SAY(journal, self, ...)                                                                 \
+    do {                                                                                           \
+        if (journal) (journal)->said((journal)->context, self, &(dn_happening){__VA_ARGS__});      \
+    } while (0)
+
+#endif
