@@ -135,7 +135,7 @@ static int kv_on_success(dn_self *self, void *state, const dn_msg *msg) {
 static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg) {
     const dn_kv_user_answer nobody = {.status = DN_EDEAD};
 
-    if (dn_msg_is_request(msg) && DN_BODY(dn_kv_id, msg)->len > 0) join(self, state, msg);
+    if (DN_BODY(dn_kv_id, msg)->len > 0) join(self, state, msg);
     else if (dn_msg_is_request(msg)) dn_reply(self, msg, DN_KV_ANSWER, &nobody, sizeof nobody);
     return DN_OK;
 }
@@ -186,7 +186,7 @@ static int kv_on_asked_by_tick(dn_self *self, void *state, const dn_msg *msg) {
 
 /* The store ends the process over what is no user: whoever sends it, here it is refused. */
 static bool sets_are_sound(const dn_msg *msg, size_t *out_len) {
-    bool   sound = dn_msg_is_request(msg);
+    bool   sound = true;
     size_t len = 0;
 
     for (DN_PACK_EACH_ID(dn_kv_set, s, msg)) {
@@ -194,7 +194,7 @@ static bool sets_are_sound(const dn_msg *msg, size_t *out_len) {
         len++;
     }
     *out_len = len;
-    return sound && len > 0 && len <= KV_SETS_MAX;
+    return sound && len > 0 && (len <= KV_SETS_MAX || !dn_msg_is_request(msg));
 }
 
 static int kv_on_set(dn_self *self, void *state, const dn_msg *msg) {

@@ -66,7 +66,8 @@ static void write_set(kv *k, dn_write *w, const dn_kv_set *s, int64_t now_ms) {
         .id_len = s->id_len,
         .due = s->due,
         .starts_on = first_day(k, s, dn_day_of_ms(now_ms)),
-        .new_starts_on = dn_daily_starts_on(s->due, now_ms),
+        .new_starts_on =
+            s->letter_if_new ? dn_day_of_ms(now_ms) : dn_daily_starts_on(s->due, now_ms),
     };
 }
 

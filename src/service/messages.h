@@ -35,7 +35,8 @@ enum dn_service_msg {
     DN_USERS_CHANGED,    /* kv       -> tick, queue  dn_change...: after the commit */
     DN_HOOKS_ADDED,      /* kv       -> hooks     nothing: look at the outbox */
 
-    /* Calls to kv. Each has one answer, DN_KV_ANSWER unless it says otherwise. */
+    /* Calls to kv. Each has one answer, DN_KV_ANSWER unless it says otherwise. SET and REMOVE may be sent as well:
+     * then nobody is told, and they wait in the line while the disk is full. */
     DN_KV_LOAD,      /* tick: uint64_t after_n -> DN_KV_PAGE, dn_change... */
     DN_KV_SET,       /* dn_kv_set...      -> dn_kv_set_answer... */
     DN_KV_REMOVE,    /* dn_kv_id          -> dn_kv_user_answer */
@@ -160,8 +161,9 @@ typedef struct dn_change {
 typedef struct dn_kv_set {
     uint16_t due;
     uint8_t  id_len;
-    bool     letter;    /* "starts_on": "today", for the letter of the rule */
-    dn_day   starts_on; /* DN_DAY_NONE: not given */
+    bool     letter;        /* "starts_on": "today", for the letter of the rule */
+    bool     letter_if_new; /* not given, and the letter holds for a new user: in replay */
+    dn_day   starts_on;     /* DN_DAY_NONE: not given */
     char     id[];
 } dn_kv_set;
 

@@ -39,6 +39,7 @@ typedef struct tick {
     dn_pipe                  to_queue, to_queue_changes, to_kv, to_kv_missed;
     dn_timer_id              timer;
     uint64_t timer_no; /* in its message: one that was cancelled may have fired already */
+    bool     armed;    /* for the tick after another one */
     dn_day   date;
 
     bool           scanning, paused, again; /* again: the next tick came meanwhile */
@@ -160,7 +161,9 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg) {
     }
     t->status.loaded = true;
     dn_log(DN_LOG_INFO, "tick.loaded", "users that are known: %zu", dn_roster_len(t->roster));
-    return tick_on_now(self, t, msg);
+    /* By a timer, as every other: what else is to happen at this instant happens first, in replay. */
+    t->timer = dn_timer_after(self, 0, TICK_NOW, ++t->timer_no);
+    return DN_OK;
 }
 
 /* ---- Changes ---- */
@@ -218,6 +221,7 @@ static void arm(dn_self *self, tick *t) {
 
     if (t->timer) (void)dn_timer_cancel(self, t->timer);
     t->timer_no++;
+    t->armed = true;
     if (t->config->ticks_stand_still) {
         const int64_t now_ms = dn_mono_ns(self) / 1000000;
         t->status.next_ms = dn_now_ms(self) + every_ms - now_ms % every_ms;
@@ -239,7 +243,8 @@ static int tick_on_clock(dn_self *self, void *state, const dn_msg *msg) {
            (long long)DN_BODY(dn_clock_step, msg)->step_ms);
     DN_SAY(t->config->journal, self, .kind = DN_HAPPENED_CLOCK, .at_ms = dn_now_ms(self),
            .step_ms = DN_BODY(dn_clock_step, msg)->step_ms);
-    if (t->status.loaded && !t->config->ticks_stand_still) arm(self, t);
+    /* Not instead of the first one, which is to come at once. */
+    if (t->armed && !t->config->ticks_stand_still) arm(self, t);
     return DN_OK;
 }
 
@@ -279,10 +284,8 @@ static int begin(dn_self *self, tick *t) {
 static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
     tick *t = state;
 
-    if (dn_msg_kind(msg) == TICK_NOW) {
-        if (*DN_BODY(uint64_t, msg) != t->timer_no) return DN_OK;
-        t->timer = 0;
-    }
+    if (*DN_BODY(uint64_t, msg) != t->timer_no) return DN_OK;
+    t->timer = 0;
     arm(self, t);
     if (t->scanning || t->ending || is_behind(t)) {
         dn_log(DN_LOG_WARN, "tick.late",

@@ -107,6 +107,7 @@ TEST(by_the_letter_a_user_registered_after_its_cutoff_is_finalized_at_the_next_t
 TEST(a_user_registered_within_its_window_is_attempted_at_the_next_tick) {
     world_at(AT(7, 30) + 20000);
     world_boots();
+    world_runs_for(1); /* nobody is there at the first tick */
     user("ada", DUE(8, 0));
     world_runs_to(AT(7, 31) + 1000);
     CHECK_INT(start_of("ada", 1)->at_ms - AT(7, 31), 0);
@@ -349,6 +350,7 @@ TEST(while_the_disk_is_full_a_success_waits_and_is_not_superseded_by_its_cutoff)
     world_at(AT(7, 55));
     job_is_ok("ada", 0, 1000);
     world_boots();
+    world_runs_for(1); /* nobody is there at the first tick */
     user("ada", DUE(8, 0));
     user("bob", DUE(8, 0));
     job_fails("bob", 0, DN_CLASS_REQ);

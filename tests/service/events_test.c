@@ -85,6 +85,7 @@ TEST(each_tick_is_said_once_with_what_it_looked_at_and_what_the_queue_took_of_it
     job_hangs("", 0);
     listens();
     world_boots();
+    world_runs_for(1); /* nobody is there at the first one */
     user("ada", DUE(8, 0));
     user("bob", DUE(8, 0));
     user("eve", DUE(6, 59));
@@ -144,7 +145,7 @@ TEST(depth_and_in_flight_are_said_when_they_change_and_the_depth_once_a_tick) {
 }
 
 TEST(a_late_success_and_days_that_were_missed_are_said_and_are_no_finalizations) {
-    world_at(AT(7, 58) + 30000);
+    world_at(AT(7, 58) + 40000); /* from the first tick or the second: it is late */
     w.config.job_timeout_ms = 120000;
     job_is_ok("ada", 0, 90000);
     listens();

@@ -1,0 +1,303 @@
+/* metric_set.c - the table of metrics, their bound handles, and the handlers of telemetry that count.
+ * Handles are bound here, before anything runs: a handler adds to its own and looks nothing up. */
+#include "metric_set.h"
+
+#include "service/events.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RESULTS = 3, CLASSES = 4, STATUSES = 2 };
+
+/* By position: as the events say them, or in the order of their labels here. */
+static const char *const results[RESULTS] = {"ok", "error", "timeout"};
+static const char *const classes[CLASSES] = {"req", "llm", "parse", "unknown"};
+static const char *const statuses[STATUSES] = {"success", "cutoff_reached"};
+
+static struct {
+    prom_metric_sample_histogram_t *tick_s, *job_s[RESULTS], *commit_s;
+    prom_metric_sample_t           *scanned, *eligible, *enqueued, *depth, *in_flight, *max;
+    prom_metric_sample_t           *ok, *timeout, *errors[CLASSES];
+    prom_metric_sample_t           *finalized[STATUSES], *late, *missed, *failures, *users;
+    prom_metric_sample_t           *slo_value[DN_SLO_NAMES], *slo_threshold[DN_SLO_NAMES];
+    prom_metric_sample_t           *slo_breached[DN_SLO_NAMES];
+    prom_gauge_t                   *actor_depth, *actor_heap;
+    prom_counter_t                 *actor_handled, *actor_restarts;
+    prom_metric_sample_t           *dead_letters;
+} set;
+
+/* ---- Making them ---- */
+
+typedef enum shape { COUNTER, GAUGE, HISTOGRAM } shape;
+
+/* In seconds. */
+static prom_histogram_buckets_t *tick_buckets(void) {
+    return prom_histogram_buckets_new(12, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 1.0, 5.0);
+}
+
+static prom_histogram_buckets_t *job_buckets(void) {
+    return prom_histogram_buckets_new(13, 0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0);
+}
+
+static prom_histogram_buckets_t *commit_buckets(void) {
+    return prom_histogram_buckets_new(12, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0);
+}
+
+/* What is being made; its name stays if it cannot be. */
+typedef struct maker {
+    const char *name;
+    int         rc;
+} maker;
+
+static prom_metric_t *make(maker *m, shape s, const char *name, const char *help,
+                           const char *label, const char *second, prom_histogram_buckets_t *(*buckets)(void)) {
+    const char    *labels[] = {label, second};
+    const size_t   len = (size_t)(label != NULL) + (second != NULL);
+    prom_metric_t *metric = NULL;
+
+    if (m->rc < 0) return NULL;
+    m->name = name;
+    m->rc = DN_ENOMEM;
+    if (s == COUNTER) metric = prom_counter_new(name, help, len, labels);
+    else if (s == GAUGE) metric = prom_gauge_new(name, help, len, labels);
+    else metric = prom_histogram_new(name, help, buckets(), len, labels);
+    if (!metric) return NULL;
+    m->rc = prom_collector_registry_register_metric(metric) == 0 ? DN_OK : DN_EINVAL;
+    return m->rc == DN_OK ? metric : NULL;
+}
+
+static prom_metric_sample_t *bind(maker *m, prom_metric_t *metric, const char *value,
+                                  const char *second) {
+    const char *values[] = {value, second};
+
+    if (m->rc < 0) return NULL;
+    prom_metric_sample_t *sample = prom_metric_sample_from_labels(metric, value ? values : NULL);
+    if (!sample) m->rc = DN_ENOMEM;
+    return sample;
+}
+
+static prom_metric_sample_histogram_t *bind_histogram(maker *m, prom_metric_t *metric,
+                                                      const char *value) {
+    const char *values[] = {value};
+
+    if (m->rc < 0) return NULL;
+    prom_metric_sample_histogram_t *sample =
+        prom_metric_sample_histogram_from_labels(metric, value ? values : NULL);
+    if (!sample) m->rc = DN_ENOMEM;
+    return sample;
+}
+
+static prom_metric_sample_t *single(maker *m, shape s, const char *name, const char *help) {
+    return bind(m, make(m, s, name, help, NULL, NULL, NULL), NULL, NULL);
+}
+
+static void make_ticks(maker *m) {
+    set.tick_s = bind_histogram(m,
+                                make(m, HISTOGRAM, "diurnal_tick_duration_seconds",
+                                     "How long a tick took to plan.", NULL, NULL, tick_buckets),
+                                NULL);
+    set.scanned = single(m, GAUGE, "diurnal_tick_users_scanned", "Users the last tick looked at.");
+    set.eligible = single(m, GAUGE, "diurnal_tick_users_eligible",
+                          "Users for whom the last tick asked an attempt.");
+    set.enqueued = single(m, GAUGE, "diurnal_tick_users_enqueued",
+                          "Users of the last tick that the queue took.");
+}
+
+static void make_jobs(maker *m) {
+    prom_metric_t *seconds = make(m, HISTOGRAM, "diurnal_job_duration_seconds",
+                                  "How long jobs ran.", "result", NULL, job_buckets);
+    prom_metric_t *jobs = make(m, COUNTER, "diurnal_jobs_total", "Jobs that have stopped.",
+                               "result", "error_class", NULL);
+
+    for (int i = 0; i < RESULTS; i++) set.job_s[i] = bind_histogram(m, seconds, results[i]);
+    set.ok = bind(m, jobs, "ok", "");
+    set.timeout = bind(m, jobs, "timeout", "");
+    for (int i = 0; i < CLASSES; i++) set.errors[i] = bind(m, jobs, "error", classes[i]);
+    set.depth = single(m, GAUGE, "diurnal_queue_depth", "Users who wait for a slot.");
+    set.in_flight = single(m, GAUGE, "diurnal_executor_in_flight", "Jobs that run.");
+    set.max = single(m, GAUGE, "diurnal_executor_max_concurrency", "Jobs that may run at once.");
+}
+
+static void make_days(maker *m) {
+    prom_metric_t *finalized = make(m, COUNTER, "diurnal_finalizations_total",
+                                    "Days of users that were finalized.", "status", NULL, NULL);
+
+    for (int i = 0; i < STATUSES; i++) set.finalized[i] = bind(m, finalized, statuses[i], NULL);
+    set.late = single(m, COUNTER, "diurnal_late_successes_total",
+                      "Successes that found their day finalized.");
+    set.missed = single(m, COUNTER, "diurnal_missed_days_total",
+                        "Days of users that ended without the daemon seeing their cutoff.");
+    set.users = single(m, GAUGE, "diurnal_users", "Registered users.");
+}
+
+static void make_store(maker *m) {
+    set.commit_s = bind_histogram(m,
+                                  make(m, HISTOGRAM, "diurnal_store_commit_seconds",
+                                       "How long commits took.", NULL, NULL, commit_buckets),
+                                  NULL);
+    set.failures = single(m, COUNTER, "diurnal_store_failures_total",
+                          "Commits that a full disk refused.");
+}
+
+static void make_slo(maker *m) {
+    prom_metric_t *value = make(m, GAUGE, "diurnal_slo_value",
+                                "What was measured over the window.", "slo", NULL, NULL);
+    prom_metric_t *threshold = make(m, GAUGE, "diurnal_slo_threshold",
+                                    "What it is not to be above.", "slo", NULL, NULL);
+    prom_metric_t *breached = make(m, GAUGE, "diurnal_slo_breached",
+                                   "1: warned of, and not recovered.", "slo", NULL, NULL);
+
+    for (int i = 0; i < DN_SLO_NAMES; i++) {
+        const char *name = dn_slo_text((dn_slo_name)i);
+        set.slo_value[i] = bind(m, value, name, NULL);
+        set.slo_threshold[i] = bind(m, threshold, name, NULL);
+        set.slo_breached[i] = bind(m, breached, name, NULL);
+    }
+}
+
+static void make_actors(maker *m) {
+    set.actor_depth = make(m, GAUGE, "diurnal_actor_mailbox_depth",
+                           "Messages that wait for an actor.", "actor", NULL, NULL);
+    set.actor_heap = make(m, GAUGE, "diurnal_actor_heap_bytes",
+                          "Memory of an actor: its state and its arena.", "actor", NULL, NULL);
+    set.actor_handled = make(m, COUNTER, "diurnal_actor_handled_total",
+                             "Messages an actor has handled.", "actor", NULL, NULL);
+    set.actor_restarts = make(m, COUNTER, "diurnal_actor_restarts_total",
+                              "How often an actor was started again.", "actor", NULL, NULL);
+    set.dead_letters = single(m, COUNTER, "diurnal_dead_letters_total",
+                              "Messages for actors that were not there.");
+}
+
+/* ---- Counting, on the threads of those who emit: values stand in the order of events.h ---- */
+
+static int index_of(const char *word, const char *const *words, int len) {
+    int i = 0;
+
+    while (i < len && strcmp(words[i], word) != 0) i++;
+    return i;
+}
+
+static int count_tick(void *context, const dn_event *event, const dn_value *v) {
+    (void)context, (void)event;
+    (void)prom_metric_sample_histogram_observe(set.tick_s, v[0].real / 1e3);
+    (void)prom_metric_sample_set(set.scanned, (double)v[1].integer);
+    (void)prom_metric_sample_set(set.eligible, (double)v[2].integer);
+    (void)prom_metric_sample_set(set.enqueued, (double)v[3].integer);
+    return DN_OK;
+}
+
+static int count_depth(void *context, const dn_event *event, const dn_value *v) {
+    (void)context, (void)event;
+    (void)prom_metric_sample_set(set.depth, (double)v[0].integer);
+    return DN_OK;
+}
+
+static int count_in_flight(void *context, const dn_event *event, const dn_value *v) {
+    (void)context, (void)event;
+    (void)prom_metric_sample_set(set.in_flight, (double)v[0].integer);
+    (void)prom_metric_sample_set(set.max, (double)v[1].integer);
+    return DN_OK;
+}
+
+static int count_job(void *context, const dn_event *event, const dn_value *v) {
+    const int result = index_of(v[1].text, results, RESULTS);
+    const int cls = v[2].text ? index_of(v[2].text, classes, CLASSES) : CLASSES;
+
+    (void)context, (void)event;
+    if (result == RESULTS) return DN_EINVAL;
+    (void)prom_metric_sample_histogram_observe(set.job_s[result], v[0].real / 1e3);
+    (void)prom_metric_sample_add(cls < CLASSES ? set.errors[cls]
+                                 : result == 0 ? set.ok
+                                               : set.timeout,
+                                 1);
+    return DN_OK;
+}
+
+static int count_finalized(void *context, const dn_event *event, const dn_value *v) {
+    const int status = index_of(v[0].text, statuses, STATUSES);
+
+    (void)context, (void)event;
+    if (status == STATUSES) return DN_EINVAL;
+    (void)prom_metric_sample_add(set.finalized[status], 1);
+    return DN_OK;
+}
+
+static int count_late(void *context, const dn_event *event, const dn_value *v) {
+    (void)context, (void)event, (void)v;
+    (void)prom_metric_sample_add(set.late, 1);
+    return DN_OK;
+}
+
+static int count_missed(void *context, const dn_event *event, const dn_value *v) {
+    (void)context, (void)event;
+    (void)prom_metric_sample_add(set.missed, (double)v[0].integer);
+    return DN_OK;
+}
+
+static int count_commit(void *context, const dn_event *event, const dn_value *v) {
+    (void)context, (void)event;
+    if (strcmp(v[2].text, "ok") != 0) (void)prom_metric_sample_add(set.failures, 1);
+    else (void)prom_metric_sample_histogram_observe(set.commit_s, v[0].real / 1e3);
+    return DN_OK;
+}
+
+static int attach_all(const char **out_what) {
+    static const struct {
+        const dn_event  *event;
+        dn_telemetry_fn *count;
+    } rows[] = {
+        {&dn_tick_stop, count_tick},       {&dn_queue_depth, count_depth},
+        {&dn_in_flight, count_in_flight},  {&dn_job_stop, count_job},
+        {&dn_finalize, count_finalized},   {&dn_late_success, count_late},
+        {&dn_days_missed, count_missed},   {&dn_commit_stop, count_commit},
+    };
+    dn_telemetry_id id;
+    int             rc = DN_OK;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && rc == DN_OK; i++) {
+        *out_what = rows[i].event->name;
+        rc = dn_telemetry_attach("metrics", rows[i].event->name, rows[i].count, NULL, &id);
+    }
+    return rc;
+}
+
+int metric_set_start(const char *version, const char **out_what) {
+    maker m = {.name = "diurnal_build_info", .rc = dn_metrics_start(version, DIURNAL_REVISION)};
+
+    make_ticks(&m);
+    make_jobs(&m);
+    make_days(&m);
+    make_store(&m);
+    make_slo(&m);
+    make_actors(&m);
+    *out_what = m.name;
+    return m.rc == DN_OK ? attach_all(out_what) : m.rc;
+}
+
+/* ---- What is known only when it is asked ---- */
+
+void metric_set_max_concurrency(uint32_t max) { (void)prom_metric_sample_set(set.max, max); }
+
+void metric_set_users(uint64_t users) { (void)prom_metric_sample_set(set.users, (double)users); }
+
+void metric_set_slo(dn_slo_name name, const dn_slo_status *s) {
+    if (!s->on) return;
+    /* Nothing measured is not 0. */
+    (void)prom_metric_sample_set(set.slo_value[name], s->measured ? s->value : NAN);
+    (void)prom_metric_sample_set(set.slo_threshold[name], s->threshold);
+    (void)prom_metric_sample_set(set.slo_breached[name], s->breached);
+}
+
+void metric_set_actor(const char *name, uint64_t depth, size_t heap_bytes, uint64_t handled,
+                      uint64_t restarts) {
+    const char *values[] = {name};
+
+    (void)prom_gauge_set(set.actor_depth, (double)depth, values);
+    (void)prom_gauge_set(set.actor_heap, (double)heap_bytes, values);
+    (void)prom_counter_add(set.actor_handled, (double)handled, values);
+    (void)prom_counter_add(set.actor_restarts, (double)restarts, values);
+}
+
+void metric_set_dead_letters(uint64_t more) {
+    (void)prom_metric_sample_add(set.dead_letters, (double)more);
+}

@@ -1,0 +1,22 @@
+/* metric_set.h - every metric of the daemon, by name, and what fills it as things happen. */
+#ifndef DIURNAL_API_METRIC_SET_H
+#define DIURNAL_API_METRIC_SET_H
+
+#include "obs/metrics.h"
+#include "obs/slo.h"
+
+/* Makes and registers all of them, and attaches what counts. Once a process. DN_ENOMEM, DN_EINVAL; *out_what then names
+ * what could not be made. */
+DN_MUST_USE int metric_set_start(const char *version, const char **out_what);
+
+/* ---- What is known only when it is asked. One thread. ---- */
+
+void metric_set_max_concurrency(uint32_t max);
+void metric_set_users(uint64_t users);
+void metric_set_slo(dn_slo_name name, const dn_slo_status *status);
+/* Of one actor, by the name it is registered under. handled and restarts: how many more than the last time. */
+void metric_set_actor(const char *name, uint64_t depth, size_t heap_bytes, uint64_t handled,
+                      uint64_t restarts);
+void metric_set_dead_letters(uint64_t more);
+
+#endif

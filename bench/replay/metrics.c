@@ -1,0 +1,202 @@
+/* metrics.c - the actor behind /metrics: asks around when a scrape comes, and answers with the text.
+ * Scrapes that come while it asks are answered with that one. A crash costs the scrapes under way: what was counted is
+ * the process's. */
+#include "metrics.h"
+
+#include "metric_set.h"
+#include "obs/slo_watcher.h"
+#include "service/messages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    METRICS_DEADLINE = DN_SERVICE_OWN, /* timer: whoever has not answered by now will not be waited for */
+    WAITING_MAX = 16,
+    PATIENCE_MS = 250,
+    ACTORS_MAX = 64, /* shown of a loop; those with a name come first */
+};
+
+/* What was counted of a name before. */
+typedef struct known {
+    char     name[DN_NAME_MAX + 1];
+    uint64_t handled, restarts;
+} known;
+
+typedef struct metrics {
+    const dn_service_config *config;
+    dn_msg                  *waiting[WAITING_MAX];
+    uint32_t                 waiting_len;
+    uint32_t                 asked; /* answers that are still to come */
+    uint64_t                 round; /* in the deadline's message */
+    known                    actors[ACTORS_MAX];
+    uint32_t                 actors_len;
+    known                    loops[DN_SERVICE_LOOPS]; /* handled: dead letters */
+} metrics;
+
+static int metrics_init(dn_self *self, void *state, const void *config);
+static int metrics_on_scrape(dn_self *self, void *state, const dn_msg *msg);
+static int metrics_on_report(dn_self *self, void *state, const dn_msg *msg);
+static int metrics_on_status(dn_self *self, void *state, const dn_msg *msg);
+static int metrics_on_slo(dn_self *self, void *state, const dn_msg *msg);
+static int metrics_on_nothing(dn_self *self, void *state, const dn_msg *msg);
+static int metrics_on_deadline(dn_self *self, void *state, const dn_msg *msg);
+
+static const dn_handler metrics_handlers[] = {
+    {DN_METRICS_SCRAPE, metrics_on_scrape}, /* web: a scrape */
+    {DN_MSG_REPORT, metrics_on_report},     /* the actors of a loop */
+    {DN_STATUS, metrics_on_status},         /* tick */
+    {DN_SLO_REPORT, metrics_on_slo},        /* the watcher */
+    {DN_MSG_CALL_FAILED, metrics_on_nothing},
+    {METRICS_DEADLINE, metrics_on_deadline},
+};
+
+static const dn_class metrics_class = {
+    .name = DN_METRICS,
+    .state_size = sizeof(metrics),
+    .init = metrics_init,
+    .handlers = DN_SLICE(metrics_handlers),
+};
+
+static int metrics_init(dn_self *self, void *state, const void *config) {
+    metrics *m = state;
+
+    (void)self;
+    m->config = config;
+    metric_set_max_concurrency(m->config->max_concurrency);
+    return DN_OK;
+}
+
+/* ---- Asking around ---- */
+
+static void ask_around(dn_self *self, metrics *m) {
+    m->asked = DN_SERVICE_LOOPS;
+    for (int i = 0; i < DN_SERVICE_LOOPS; i++) dn_inspect(self, dn_service_loops[i], ACTORS_MAX);
+    if (dn_call(self, dn_name(self, DN_TICK), DN_ASK_STATUS, NULL, 0, PATIENCE_MS, NULL) == DN_OK)
+        m->asked++;
+    if (dn_call(self, dn_name(self, DN_SLO_WATCHER), DN_SLO_ASK, NULL, 0, PATIENCE_MS, NULL) ==
+        DN_OK)
+        m->asked++;
+    dn_timer_after(self, PATIENCE_MS, METRICS_DEADLINE, ++m->round);
+}
+
+/* One more than that is let go unanswered, which its sender hears of. */
+static int metrics_on_scrape(dn_self *self, void *state, const dn_msg *msg) {
+    metrics *m = state;
+
+    if (!dn_msg_is_request(msg) || m->waiting_len == WAITING_MAX) return DN_OK;
+    m->waiting[m->waiting_len++] = dn_msg_keep(self, msg);
+    if (m->waiting_len == 1) ask_around(self, m);
+    return DN_OK;
+}
+
+static void answer(dn_self *self, const dn_msg *request) {
+    char  *text = NULL;
+    size_t len = 0;
+
+    if (dn_metrics_text((dn_metrics_format)*DN_BODY(uint32_t, request), &text, &len) < 0) {
+        text = NULL;
+        len = 0;
+    }
+    dn_reply(self, request, DN_METRICS_PAGE, text, len);
+    free(text);
+}
+
+static void answer_all(dn_self *self, metrics *m) {
+    for (uint32_t i = 0; i < m->waiting_len; i++) answer(self, m->waiting[i]);
+    m->waiting_len = 0;
+    m->round++;
+}
+
+static int answered_one(dn_self *self, metrics *m) {
+    if (m->waiting_len > 0 && --m->asked == 0) answer_all(self, m);
+    return DN_OK;
+}
+
+static int metrics_on_nothing(dn_self *self, void *state, const dn_msg *msg) {
+    (void)msg;
+    return answered_one(self, state);
+}
+
+static int metrics_on_deadline(dn_self *self, void *state, const dn_msg *msg) {
+    metrics *m = state;
+
+    if (*DN_BODY(uint64_t, msg) == m->round) answer_all(self, m);
+    return DN_OK;
+}
+
+/* ---- What they say ---- */
+
+static known *known_of(metrics *m, const char *name) {
+    for (uint32_t i = 0; i < m->actors_len; i++)
+        if (strcmp(m->actors[i].name, name) == 0) return &m->actors[i];
+    if (m->actors_len == ACTORS_MAX) return NULL;
+    known *fresh = &m->actors[m->actors_len++];
+    *fresh = (known){0};
+    snprintf(fresh->name, sizeof fresh->name, "%s", name);
+    return fresh;
+}
+
+/* How many more than the last time; one that is fewer has begun anew. */
+static uint64_t more(uint64_t *before, uint64_t now) {
+    const uint64_t by = now >= *before ? now - *before : now;
+
+    *before = now;
+    return by;
+}
+
+/* Tasks and the like come and go without a name: they would be a series each. */
+static bool has_a_name(dn_self *self, const dn_actor_report *a) {
+    return dn_ref_equal(dn_whereis(self, dn_name(self, a->name)), a->who);
+}
+
+static int metrics_on_report(dn_self *self, void *state, const dn_msg *msg) {
+    metrics         *m = state;
+    const dn_report *r = dn_msg_body_borrow(msg);
+
+    if (dn_msg_size(msg) == 0) return answered_one(self, m);
+    for (size_t i = 0; i < r->actors_len; i++) {
+        const dn_actor_report *a = &r->rows[i];
+        known                 *k = has_a_name(self, a) ? known_of(m, a->name) : NULL;
+        if (!k) continue;
+        metric_set_actor(a->name, a->depth, a->heap_bytes, more(&k->handled, a->handled),
+                         more(&k->restarts, a->restarts));
+    }
+    for (int i = 0; i < DN_SERVICE_LOOPS; i++)
+        if (strcmp(dn_service_loops[i], r->loop) == 0)
+            metric_set_dead_letters(more(&m->loops[i].handled, r->dead_letters));
+    return answered_one(self, m);
+}
+
+static int metrics_on_status(dn_self *self, void *state, const dn_msg *msg) {
+    metric_set_users(DN_BODY(dn_tick_status, msg)->users);
+    return answered_one(self, state);
+}
+
+static int metrics_on_slo(dn_self *self, void *state, const dn_msg *msg) {
+    const dn_slo_report *r = DN_BODY(dn_slo_report, msg);
+
+    for (int i = 0; i < DN_SLO_NAMES; i++) metric_set_slo((dn_slo_name)i, &r->slo[i]);
+    return answered_one(self, state);
+}
+
+/* ---- The beginning ---- */
+
+int dn_daemon_metrics_start(const char *version, char *why) {
+    const char *what = "";
+    const int   rc = metric_set_start(version, &what);
+
+    if (rc == DN_EINVAL)
+        snprintf(why, DN_METRICS_WHY, "metrics: %s is there already, or is no name", what);
+    else if (rc < 0) snprintf(why, DN_METRICS_WHY, "metrics: %s: %s", what, dn_error_text(rc));
+    return rc;
+}
+
+dn_child_spec dn_metrics_child(const dn_service_config *config) {
+    return (dn_child_spec){.name = DN_METRICS,
+                           .cls = &metrics_class,
+                           .config = config,
+                           .loop = "main",
+                           .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};
+}

@@ -1,0 +1,368 @@
+/* web.c - takes connections, and carries requests to their routes and answers back.
+ * A connection has one request under way and is not read meanwhile. Whoever is slow, or many, waits for himself: a head
+ * has to come within its time, and when all places are taken the one that has kept its own the longest without
+ * saying anything whole gives it up. A crash here closes all connections, and no job notices. */
+#define _GNU_SOURCE /* accept4 */
+#include "web.h"
+
+#include "http/http_conn.h"
+#include "metrics.h"
+#include "obs/log.h"
+#include "routes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    WEB_KNOCK = DN_SERVICE_OWN, /* the socket: somebody wants in */
+    WEB_READY,                  /* a connection can be read or written */
+    WEB_SWEEP,
+    CONNS_MAX = 1024,
+    ACCEPTS_AT_ONCE = 64,
+    IDLE_MS = 60000,  /* between two requests */
+    HEAD_MS = 10000,  /* from the first byte of a head to its last */
+    WRITE_MS = 30000, /* without a byte that is taken */
+    LINGER_MS = 2000,
+    SWEEP_MS = 500,
+    WEB_MAILBOX = 4096,
+
+};
+
+typedef struct visitor {
+    http_conn conn;
+    exchange  exchange;
+} visitor;
+
+typedef struct web {
+    const dn_web_config *config;
+    fd_watch            *listener;
+    route_world          world;
+    visitor             *visitors[CONNS_MAX]; /* made when they are first needed */
+    uint32_t             used;                /* so many of the first have been */
+} web;
+
+static int web_init(dn_self *self, void *state, const void *config);
+static int web_on_knock(dn_self *self, void *state, const dn_msg *msg);
+static int web_on_ready(dn_self *self, void *state, const dn_msg *msg);
+static int web_on_answer(dn_self *self, void *state, const dn_msg *msg);
+static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg);
+static int web_stopping(dn_self *self, void *state);
+
+static const dn_handler web_handlers[] = {
+    {WEB_READY, web_on_ready},
+    {DN_STATUS, web_on_answer}, /* what the actors were asked for somebody */
+    {DN_METRICS_PAGE, web_on_answer},
+    {DN_MSG_CALL_FAILED, web_on_answer},
+    {WEB_KNOCK, web_on_knock},
+    {WEB_SWEEP, web_on_sweep}, /* who is out of time is dropped */
+};
+
+static const dn_class web_class = {
+    .name = "web",
+    .state_size = sizeof(web),
+    .init = web_init,
+    .handlers = DN_SLICE(web_handlers),
+    .stopping = web_stopping,
+    .mailbox_max = WEB_MAILBOX,
+};
+
+/* ---- The socket ---- */
+
+static void web_release(void *state) {
+    web *b = state;
+
+    for (uint32_t i = 0; i < b->used; i++) {
+        if (b->visitors[i]->conn.state != HTTP_CONN_FREE) http_conn_close(&b->visitors[i]->conn);
+        free(b->visitors[i]->exchange.response.body);
+        free(b->visitors[i]);
+    }
+    fd_watch_free(b->listener);
+}
+
+/* The socket itself stays open when this actor goes: it listens at a copy. And again, if one before this was asked to
+ * stop. */
+static int web_init(dn_self *self, void *state, const void *config) {
+    web *b = state;
+
+    b->config = config;
+    b->world = (route_world){
+        .service = b->config->service,
+        .kv = dn_name(self, DN_KV),
+        .tick = dn_name(self, DN_TICK),
+        .metrics = dn_name(self, DN_METRICS),
+    };
+    dn_own(self, b, web_release);
+    const int fd = fcntl(b->config->listener, F_DUPFD_CLOEXEC, 0);
+    const int rc = fd < 0 || listen(fd, DN_WEB_BACKLOG) < 0
+                       ? DN_EIO
+                       : fd_watch_new(self, fd, WEB_KNOCK, 0, &b->listener);
+    if (rc < 0) {
+        if (fd >= 0) (void)close(fd);
+        return rc;
+    }
+    fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
+    dn_timer_after(self, SWEEP_MS, WEB_SWEEP, 0);
+    return DN_OK;
+}
+
+/* Who comes now is refused and goes elsewhere, rather than wait for the running jobs to end. */
+static int web_stopping(dn_self *self, void *state) {
+    const web *b = state;
+
+    (void)self;
+    (void)shutdown(fd_watch_fd(b->listener), SHUT_RDWR);
+    return DN_STOP;
+}
+
+/* ---- Places ---- */
+
+static uint64_t visitor_tag(uint32_t index, const visitor *v) {
+    return (uint64_t)v->conn.use << 32 | index;
+}
+
+static visitor *visitor_of_tag(const web *b, uint64_t tag) {
+    const uint32_t index = (uint32_t)tag;
+
+    if (index >= b->used) return NULL;
+    visitor *v = b->visitors[index];
+    return v->conn.state != HTTP_CONN_FREE && v->conn.use == (uint32_t)(tag >> 32) ? v : NULL;
+}
+
+static bool says_nothing_whole(const http_conn *c) {
+    return c->state == HTTP_CONN_IDLE || c->state == HTTP_CONN_READING ||
+           c->state == HTTP_CONN_LINGERING;
+}
+
+/* The place of whoever has said nothing whole for the longest; NULL: all have. */
+static visitor *visitor_give_up_one(const web *b, uint32_t *out_index) {
+    visitor *oldest = NULL;
+
+    for (uint32_t i = 0; i < b->used; i++) {
+        visitor *v = b->visitors[i];
+        if (!says_nothing_whole(&v->conn)) continue;
+        if (oldest && oldest->conn.since_ns <= v->conn.since_ns) continue;
+        oldest = v;
+        *out_index = i;
+    }
+    if (oldest) http_conn_close(&oldest->conn);
+    return oldest;
+}
+
+static visitor *visitor_place(web *b, uint32_t *out_index) {
+    for (uint32_t i = 0; i < b->used; i++) {
+        *out_index = i;
+        if (b->visitors[i]->conn.state == HTTP_CONN_FREE) return b->visitors[i];
+    }
+    if (b->used == CONNS_MAX) return visitor_give_up_one(b, out_index);
+    visitor *fresh = calloc(1, sizeof *fresh);
+    if (!fresh) return NULL;
+    *out_index = b->used;
+    b->visitors[b->used++] = fresh;
+    return fresh;
+}
+
+static void enter(dn_self *self, http_conn *c, http_conn_state state) {
+    c->state = state;
+    c->since_ns = dn_mono_ns(self);
+}
+
+/* ---- Who comes ---- */
+
+/* Takes fd. */
+static void let_in(dn_self *self, web *b, int fd) {
+    uint32_t index = 0;
+    visitor *v = visitor_place(b, &index);
+
+    if (!v || fd_watch_new(self, fd, WEB_READY, visitor_tag(index, v), &v->conn.watch) < 0) {
+        (void)close(fd);
+        return;
+    }
+    enter(self, &v->conn, HTTP_CONN_IDLE);
+    fd_watch_once(v->conn.watch, /* to_read= */ true, /* to_write= */ false);
+}
+
+static int web_on_knock(dn_self *self, void *state, const dn_msg *msg) {
+    web *b = state;
+
+    (void)msg;
+    for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+        const int fd = accept4(fd_watch_fd(b->listener), NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && errno == EINTR) continue;
+        if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED) {
+            /* No descriptors, most likely: the sweep looks again. */
+            dn_log(DN_LOG_WARN, "http.accept", "cannot let anybody in: %s", strerror(errno));
+            return DN_OK;
+        }
+        if (fd < 0) break;
+        let_in(self, b, fd);
+    }
+    fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
+    return DN_OK;
+}
+
+/* ---- What they ask ---- */
+
+static void respond(dn_self *self, visitor *v, http_response *r, bool for_head) {
+    size_t len = 0;
+    char  *bytes = http_response_take(r, dn_now_ms(self), for_head, v->conn.ends, &len);
+
+    if (!bytes) {
+        http_conn_close(&v->conn);
+        return;
+    }
+    http_conn_put(&v->conn, bytes, len);
+    enter(self, &v->conn, HTTP_CONN_WRITING);
+}
+
+static void stepped(dn_self *self, visitor *v, route_step step) {
+    if (step == ROUTE_WAITS) enter(self, &v->conn, HTTP_CONN_ASKING);
+    else
+        respond(self, v, &v->exchange.response,
+                /* for_head= */ http_text_is(v->conn.head.method, "HEAD"));
+}
+
+/* A body nobody wants is not waited for: the answer ends the connection. */
+static void ask(dn_self *self, const web *b, visitor *v) {
+    const http_head *head = &v->conn.head;
+
+    v->conn.ends = !head->keep_alive || head->chunked || head->content_length > 0;
+    stepped(self, v, exchange_begin(self, &b->world, &v->exchange, head));
+}
+
+static void refuse(dn_self *self, visitor *v, const http_fault *fault) {
+    http_response r = http_problem(fault->status, fault->detail);
+
+    v->conn.ends = true;
+    respond(self, v, &r, /* for_head= */ false);
+}
+
+/* False: it has to wait for the other side, or for an answer. */
+static bool read_on(dn_self *self, const web *b, visitor *v) {
+    http_conn *c = &v->conn;
+    http_fault fault = {0};
+
+    switch (http_conn_read(c, &fault)) {
+    case HTTP_GOT_HEAD: ask(self, b, v); return c->state == HTTP_CONN_WRITING;
+    case HTTP_GOT_FAULT: refuse(self, v, &fault); return c->state == HTTP_CONN_WRITING;
+    case HTTP_GOT_END: http_conn_close(c); return false;
+    case HTTP_GOT_PART: break;
+    }
+    if (c->state == HTTP_CONN_IDLE && c->in_len > 0) enter(self, c, HTTP_CONN_READING);
+    fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ false);
+    return false;
+}
+
+static bool write_on(dn_self *self, http_conn *c) {
+    const size_t at = c->out_at;
+
+    switch (http_conn_write(c)) {
+    case HTTP_WROTE_GONE: http_conn_close(c); return false;
+    case HTTP_WROTE_PART:
+        if (c->out_at > at) c->since_ns = dn_mono_ns(self);
+        fd_watch_once(c->watch, /* to_read= */ false, /* to_write= */ true);
+        return false;
+    case HTTP_WROTE_ALL: break;
+    }
+    if (c->ends) {
+        http_conn_linger(c);
+        enter(self, c, HTTP_CONN_LINGERING);
+        return true;
+    }
+    http_conn_next(c);
+    enter(self, c, HTTP_CONN_IDLE);
+    /* What stands in the buffer already comes in a turn of its own: who sends much keeps nobody waiting. */
+    fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ c->in_len > 0);
+    return false;
+}
+
+static bool drain_on(http_conn *c) {
+    if (http_conn_drain(c)) fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ false);
+    else http_conn_close(c);
+    return false;
+}
+
+/* Reads, asks and writes until it would have to wait. */
+static void go_on(dn_self *self, const web *b, visitor *v) {
+    bool more = true;
+
+    while (more) {
+        switch (v->conn.state) {
+        case HTTP_CONN_IDLE:
+        case HTTP_CONN_READING: more = read_on(self, b, v); break;
+        case HTTP_CONN_WRITING: more = write_on(self, &v->conn); break;
+        case HTTP_CONN_LINGERING: more = drain_on(&v->conn); break;
+        case HTTP_CONN_FREE:
+        case HTTP_CONN_ASKING: more = false; break;
+        }
+    }
+}
+
+static int web_on_ready(dn_self *self, void *state, const dn_msg *msg) {
+    web     *b = state;
+    visitor *v = visitor_of_tag(b, *DN_BODY(uint64_t, msg));
+
+    if (v) go_on(self, b, v);
+    return DN_OK;
+}
+
+static int web_on_answer(dn_self *self, void *state, const dn_msg *msg) {
+    web             *b = state;
+    const dn_call_id call = dn_msg_call(msg);
+
+    for (uint32_t i = 0; i < b->used; i++) {
+        visitor *v = b->visitors[i];
+        if (v->conn.state != HTTP_CONN_ASKING || v->exchange.call != call) continue;
+        stepped(self, v, exchange_go_on(self, &b->world, &v->exchange, msg));
+        go_on(self, b, v);
+        break;
+    }
+    return DN_OK; /* one for somebody who has gone */
+}
+
+/* ---- Who is out of time ---- */
+
+static int64_t time_of_ms(http_conn_state state) {
+    switch (state) {
+    case HTTP_CONN_IDLE: return IDLE_MS;
+    case HTTP_CONN_READING: return HEAD_MS;
+    case HTTP_CONN_WRITING: return WRITE_MS;
+    case HTTP_CONN_LINGERING: return LINGER_MS;
+    case HTTP_CONN_FREE:
+    case HTTP_CONN_ASKING: break; /* a call has its own */
+    }
+    return INT64_MAX / 2000000;
+}
+
+static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
+    static const http_fault too_slow = {408, "the head of a request has to come within 10 s"};
+    web                    *b = state;
+
+    (void)msg;
+    for (uint32_t i = 0; i < b->used; i++) {
+        visitor      *v = b->visitors[i];
+        const int64_t age_ns = dn_mono_ns(self) - v->conn.since_ns;
+        if (v->conn.state == HTTP_CONN_FREE || age_ns < time_of_ms(v->conn.state) * 1000000)
+            continue;
+        if (v->conn.state == HTTP_CONN_READING) {
+            refuse(self, v, &too_slow);
+            go_on(self, b, v);
+        } else {
+            http_conn_close(&v->conn);
+        }
+    }
+    fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
+    dn_timer_after(self, SWEEP_MS, WEB_SWEEP, 0);
+    return DN_OK;
+}
+
+dn_child_spec dn_web_child(const dn_web_config *config) {
+    return (dn_child_spec){.name = "web",
+                           .cls = &web_class,
+                           .config = config,
+                           .loop = "main",
+                           .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};
+}
