@@ -1,34 +1,30 @@
 /* prom_cells.h - numbers that threads add to without meeting each other.
- * Each thread has a row of cells that it alone writes, so it adds with a load and a store: no locked instruction, and no
- * cache line that another core wants as well. Who reads adds up the rows. A thread that finds no row, because all are
- * taken or it is about to end, is told so and adds elsewhere. A row outlives its thread: the next one goes on from what
- * is there.
+ * Each thread has a row of cells that it alone writes (thread_row.h), so it adds with a load and a store. Who reads adds up
+ * the rows. A thread without a row is told so and adds elsewhere. A row outlives its thread: the next one goes on from
+ * what is there.
  * A number takes 8 bytes of a row; the rows are 32 KB, of which memory is taken by those pages that are written. */
 #ifndef DIURNAL_OBS_PROM_CELLS_H
 #define DIURNAL_OBS_PROM_CELLS_H
 
-#include "diurnal/base.h"
+#include "thread_row.h"
 
 #include <stdatomic.h>
 
 /* Behind PROM_CELLS a number has no cells, and its adders meet. The daemon's set has about 90. */
-enum { PROM_ROWS = 8, PROM_CELLS = 512 };
+enum { PROM_ROWS = THREAD_ROWS, PROM_CELLS = 512 };
 
 typedef struct prom_row {
     /* relaxed: they order nothing. One thread writes, any thread reads. */
     _Alignas(64) _Atomic uint64_t cells[PROM_CELLS];
 } prom_row;
 
-/* This thread's; NULL: it has none, or has not asked. */
-extern _Thread_local prom_row *prom_row_here;
-/* Asks for one. NULL: there is none for it. */
-prom_row *prom_row_ask(void);
+extern prom_row prom_rows[PROM_ROWS];
 
-/* NULL: add elsewhere. Any thread. */
+/* This thread's. NULL: add elsewhere. Any thread. */
 static inline prom_row *prom_row_mine(void) {
-    prom_row *row = prom_row_here;
+    const int row = thread_row_mine();
 
-    return row ? row : prom_row_ask();
+    return row == THREAD_ROW_NONE ? NULL : &prom_rows[row];
 }
 
 /* On one's own row. */
