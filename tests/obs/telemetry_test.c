@@ -1,14 +1,22 @@
 /* telemetry_test.c - the bus: who hears what, who is no longer called, and that no emitter pays for it. */
+#define _GNU_SOURCE /* syscall */
 #include "diurnal/telemetry.h"
 #include "obs/log.h"
 
 #include "test.h"
+#include "thread_row.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define JOB_STOP(MEASUREMENT, METADATA)                                                            \
     MEASUREMENT(REAL, duration_ms)                                                                 \
@@ -394,7 +402,8 @@ TEST(who_begins_to_listen_in_the_middle_of_a_span_hears_its_whole_length) {
 
 /* ---- Threads ---- */
 
-enum { EMITTERS = 3, ROUNDS = 400 / TEST_SLOW_FACTOR };
+/* So many that some find no row. */
+enum { EMITTERS = 3, EMITTERS_MAX = THREAD_ROWS + 4, ROUNDS = 400 / TEST_SLOW_FACTOR };
 
 static atomic_bool over;
 
@@ -410,12 +419,14 @@ static void *emit_on(void *context) {
 }
 
 typedef struct emitters {
-    pthread_t threads[EMITTERS];
-    int64_t   emitted[EMITTERS];
+    pthread_t threads[EMITTERS_MAX];
+    int64_t   emitted[EMITTERS_MAX];
+    int       len;
 } emitters;
 
-static void emitters_begin(emitters *e) {
-    for (int i = 0; i < EMITTERS; i++)
+static void emitters_begin(emitters *e, int len) {
+    e->len = len;
+    for (int i = 0; i < len; i++)
         CHECK_INT(pthread_create(&e->threads[i], NULL, emit_on, &e->emitted[i]), 0);
 }
 
@@ -423,7 +434,7 @@ static int64_t emitters_end(emitters *e) {
     int64_t emitted = 0;
 
     over = true;
-    for (int i = 0; i < EMITTERS; i++) {
+    for (int i = 0; i < e->len; i++) {
         CHECK_INT(pthread_join(e->threads[i], NULL), 0);
         emitted += e->emitted[i];
     }
@@ -466,22 +477,50 @@ static void come_and_go(uint64_t *random) {
     g.alive = false;
 }
 
-TEST(after_a_detach_nobody_is_in_the_handler_however_many_emit) {
+static void check_that_a_detach_waits_for(int len, int rounds) {
     emitters e;
     uint64_t random = test_seed();
 
-    emitters_begin(&e);
-    for (int i = 0; i < ROUNDS; i++) come_and_go(&random);
+    emitters_begin(&e, len);
+    for (int i = 0; i < rounds; i++) come_and_go(&random);
     (void)emitters_end(&e);
     CHECK(!dn_event_wanted(&store));
     CHECK(!dn_event_wanted(&jobs_x));
+}
+
+TEST(after_a_detach_nobody_is_in_the_handler_however_many_emit) {
+    check_that_a_detach_waits_for(EMITTERS, ROUNDS);
+}
+
+TEST(after_a_detach_nobody_is_in_the_handler_though_more_emit_than_there_are_rows) {
+    check_that_a_detach_waits_for(EMITTERS_MAX, ROUNDS / 10);
+}
+
+/* As under a kernel that has it not, or a sandbox that allows it not. */
+static void take_membarrier_away(void) {
+    struct sock_filter allowed[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof allowed / sizeof *allowed, .filter = allowed};
+
+    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    CHECK_INT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+    CHECK_INT(syscall(SYS_membarrier, 0, 0, 0), -1);
+}
+
+TEST(after_a_detach_nobody_is_in_the_handler_though_the_kernel_knows_no_membarrier) {
+    take_membarrier_away();
+    check_that_a_detach_waits_for(EMITTERS, ROUNDS);
 }
 
 TEST(a_handler_that_fails_on_several_threads_is_said_once_and_leaves_no_trace) {
     emitters e;
 
     dn_log_to(keep_line, NULL); /* one at a time: a detach waits for the call that says it */
-    emitters_begin(&e);
+    emitters_begin(&e, EMITTERS);
     for (int i = 0; i < ROUNDS; i++) {
         guest                 g = {.event = "store", .alive = true, .fails_at = 1 + i % 3};
         const dn_telemetry_id id = attach(g.event, visit, &g);
@@ -492,6 +531,54 @@ TEST(a_handler_that_fails_on_several_threads_is_said_once_and_leaves_no_trace) {
         CHECK_INT(logged_lines, i + 1);
     }
     (void)emitters_end(&e);
+}
+
+/* What a thread stores behind such stores other cores see late: they reach memory in order, and memory is far. */
+enum { FAR = 1 << 25, FAR_STORES = 40, LOOKS = 500, LATE_ROUNDS = 3000 / TEST_SLOW_FACTOR };
+
+static volatile unsigned char far[FAR];
+
+static void store_far(uint32_t *at) {
+    for (int i = 0; i < FAR_STORES; i++) far[ *at = (*at * 1664525U + 1013904223U) % FAR] = 1;
+}
+
+static void *emit_behind_far_stores(void *context) {
+    uint32_t at = 0;
+
+    (void)context;
+    while (!over) {
+        store_far(&at);
+        DN_EMIT(store, .number = 1);
+    }
+    return NULL;
+}
+
+static atomic_bool detached;
+static atomic_int  visits;
+
+static int look_for_a_while(void *context, const dn_event *event, const dn_value *values) {
+    (void)context, (void)event, (void)values;
+    for (int i = 0; i < LOOKS; i++)
+        CHECK_MSG(!atomic_load_explicit(&detached, memory_order_relaxed),
+                  "still in it, and the detach has returned");
+    atomic_fetch_add(&visits, 1);
+    return DN_OK;
+}
+
+TEST(a_call_that_no_other_core_can_see_yet_is_waited_for_as_well) {
+    pthread_t emitter;
+
+    CHECK_INT(pthread_create(&emitter, NULL, emit_behind_far_stores, NULL), 0);
+    for (int round = 0; round < LATE_ROUNDS; round++) {
+        visits = 0;
+        detached = false;
+        const dn_telemetry_id id = attach("store", look_for_a_while, NULL);
+        while (visits == 0) sched_yield();
+        CHECK_INT(dn_telemetry_detach(id), DN_OK);
+        detached = true;
+    }
+    over = true;
+    CHECK_INT(pthread_join(emitter, NULL), 0);
 }
 
 static void *come_and_go_often(void *context) {
@@ -506,7 +593,7 @@ TEST(several_threads_attach_and_detach_while_others_emit) {
     guest     stays = {.event = "store", .alive = true};
 
     (void)attach("store", visit, &stays);
-    emitters_begin(&e);
+    emitters_begin(&e, EMITTERS);
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_create(&movers[i], NULL, come_and_go_often, &seeds[i]), 0);
     for (int i = 0; i < 2; i++) CHECK_INT(pthread_join(movers[i], NULL), 0);
@@ -648,7 +735,7 @@ static int detach_both(void *context, const dn_event *event, const dn_value *val
 TEST(handlers_that_detach_each_other_on_several_threads_do_not_wait_for_ever) {
     emitters e;
 
-    emitters_begin(&e);
+    emitters_begin(&e, EMITTERS);
     for (int i = 0; i < ROUNDS; i++) {
         pair[0] = attach("store", detach_both, NULL);
         pair[1] = attach("sched.jobs.x", detach_both, NULL);
