@@ -11,11 +11,16 @@
 
 enum { WATCHER_ROLL = 1, WATCHER_EVALUATE, ROLL_MS = 60000, FIELDS_MAX = 8 };
 
-/* One of the events it listens to. */
+enum { VALUES_MAX = 2 };
+
+/* One of the events it listens to, and the values it wants of it: by name, since who emits is none of its business. */
 typedef struct source {
     const char      *event;
     dn_telemetry_fn *count;
-
+    struct {
+        const char   *name; /* NULL: no more */
+        dn_field_type type;
+    } fields[VALUES_MAX];
 } source;
 
 static int count_tick(void *context, const dn_event *event, const dn_value *values);
@@ -25,18 +30,28 @@ static int count_job(void *context, const dn_event *event, const dn_value *value
 static int count_finalized(void *context, const dn_event *event, const dn_value *values);
 
 static const source sources[] = {
-    {"sched.tick.stop", count_tick},
-    {"sched.queue.depth", count_depth},
-    {"sched.executor.in_flight", count_in_flight},
-    {"sched.job.stop", count_job},
-    {"sched.finalize", count_finalized},
+    {"sched.tick.stop", count_tick, {{"duration_ms", DN_REAL}}},
+    {"sched.queue.depth", count_depth, {{"depth", DN_INTEGER}}},
+    {"sched.executor.in_flight",
+     count_in_flight,
+     {{"in_flight", DN_INTEGER}, {"max_concurrency", DN_INTEGER}}},
+    {"sched.job.stop", count_job, {{"duration_ms", DN_REAL}}},
+    {"sched.finalize", count_finalized, {{"status", DN_TEXT}, {"due_bucket", DN_INTEGER}}},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
+
+/* A source as it was found: what a handler is given. Set before it is attached. */
+typedef struct listener {
+    const dn_event *event; /* what begins with its name comes too */
+    int             at[VALUES_MAX];
+    dn_slo_cells   *cells;
+} listener;
 
 typedef struct watcher {
     const dn_slo_watcher_config *config;
     dn_slo                      *slo;
     dn_slo_cells                *cells; /* of malloc: their lines are aligned */
+    listener                     listeners[SOURCES];
     dn_telemetry_id              ids[SOURCES];
     uint64_t                     evaluations, warnings;
 } watcher;
@@ -61,53 +76,43 @@ static const dn_class watcher_class = {
 
 /* ---- Counting, on the threads of those who emit ---- */
 
-static const dn_value *field(const dn_event *event, const dn_value *values, const char *name) {
-    for (size_t i = 0; i < event->fields_len; i++)
-        if (strcmp(event->fields[i].name, name) == 0) return &values[i];
-    return NULL;
-}
-
 static int count_tick(void *context, const dn_event *event, const dn_value *values) {
-    const dn_value *ms = field(event, values, "duration_ms");
+    const listener *l = context;
 
-    if (!ms) return DN_EINVAL;
-    dn_slo_tick_took(context, (int64_t)(ms->real * 1e3));
+    if (event == l->event) dn_slo_tick_took(l->cells, (int64_t)(values[l->at[0]].real * 1e3));
     return DN_OK;
 }
 
 static int count_depth(void *context, const dn_event *event, const dn_value *values) {
-    const dn_value *depth = field(event, values, "depth");
+    const listener *l = context;
 
-    if (!depth) return DN_EINVAL;
-    dn_slo_depth_is(context, (uint64_t)depth->integer, dn_thread_mono_ns());
+    if (event == l->event)
+        dn_slo_depth_is(l->cells, (uint64_t)values[l->at[0]].integer, dn_thread_mono_ns());
     return DN_OK;
 }
 
 static int count_in_flight(void *context, const dn_event *event, const dn_value *values) {
-    const dn_value *now = field(event, values, "in_flight");
-    const dn_value *max = field(event, values, "max_concurrency");
+    const listener *l = context;
 
-    if (!now || !max) return DN_EINVAL;
-    dn_slo_in_flight_is(context, (uint64_t)now->integer, (uint64_t)max->integer,
-                        dn_thread_mono_ns());
+    if (event == l->event)
+        dn_slo_in_flight_is(l->cells, (uint64_t)values[l->at[0]].integer,
+                            (uint64_t)values[l->at[1]].integer, dn_thread_mono_ns());
     return DN_OK;
 }
 
 static int count_job(void *context, const dn_event *event, const dn_value *values) {
-    const dn_value *ms = field(event, values, "duration_ms");
+    const listener *l = context;
 
-    if (!ms) return DN_EINVAL;
-    dn_slo_job_took(context, (int64_t)(ms->real * 1e3));
+    if (event == l->event) dn_slo_job_took(l->cells, (int64_t)(values[l->at[0]].real * 1e3));
     return DN_OK;
 }
 
 static int count_finalized(void *context, const dn_event *event, const dn_value *values) {
-    const dn_value *status = field(event, values, "status");
-    const dn_value *due = field(event, values, "due_bucket");
+    const listener *l = context;
 
-    if (!status || !due) return DN_EINVAL;
-    if (strcmp(status->text, "success") == 0) dn_slo_succeeded(context);
-    else dn_slo_cut_off(context, (uint32_t)due->integer);
+    if (event != l->event) return DN_OK;
+    if (strcmp(values[l->at[0]].text, "success") == 0) dn_slo_succeeded(l->cells);
+    else dn_slo_cut_off(l->cells, (uint32_t)values[l->at[1]].integer);
     return DN_OK;
 }
 
@@ -132,6 +137,17 @@ static int cells_new(dn_slo_cells **out) {
     return DN_OK;
 }
 
+/* DN_EINVAL: nobody here emits such an event. */
+static int listen_to(const source *s, dn_slo_cells *cells, listener *out, dn_telemetry_id *out_id) {
+    *out = (listener){.event = dn_event_find(s->event), .cells = cells};
+    if (!out->event) return DN_EINVAL;
+    for (int i = 0; i < VALUES_MAX && s->fields[i].name; i++) {
+        out->at[i] = dn_event_field(out->event, s->fields[i].name, s->fields[i].type);
+        if (out->at[i] < 0) return out->at[i];
+    }
+    return dn_telemetry_attach(DN_SLO_WATCHER, s->event, s->count, out, out_id);
+}
+
 static int watcher_init(dn_self *self, void *state, const void *config) {
     watcher *w = state;
 
@@ -140,8 +156,7 @@ static int watcher_init(dn_self *self, void *state, const void *config) {
     int rc = dn_slo_new(&w->config->slo, &w->slo);
     if (rc == DN_OK) rc = cells_new(&w->cells);
     for (size_t i = 0; i < SOURCES && rc == DN_OK; i++)
-        rc = dn_telemetry_attach(DN_SLO_WATCHER, sources[i].event, sources[i].count, w->cells,
-                                 &w->ids[i]);
+        rc = listen_to(&sources[i], w->cells, &w->listeners[i], &w->ids[i]);
     if (rc < 0) return rc;
     dn_slo_roll(w->slo, w->cells, dn_mono_ns(self));
     dn_timer_after(self, ROLL_MS, WATCHER_ROLL, 0);

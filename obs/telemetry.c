@@ -177,6 +177,20 @@ void dn_event_register_(dn_event *event) {
     }
 }
 
+const dn_event *dn_event_find(const char *name) {
+    const dn_event *e = events_look();
+
+    while (e && strcmp(e->name, name) != 0) e = e->next;
+    return e;
+}
+
+int dn_event_field(const dn_event *event, const char *name, dn_field_type type) {
+    for (size_t i = 0; i < event->fields_len; i++)
+        if (event->fields[i].type == type && strcmp(event->fields[i].name, name) == 0)
+            return (int)i;
+    return DN_EINVAL;
+}
+
 /* relaxed: an attach or a detach that nothing orders with this emission is before it or after it, as it pleases. */
 static uint32_t event_handlers(const dn_event *e) {
     return __atomic_load_n(&e->handlers, __ATOMIC_RELAXED);

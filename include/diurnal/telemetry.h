@@ -53,6 +53,12 @@ typedef struct dn_event {
 /* Whether anybody listens: for values that are dear to compute. Any thread. */
 bool dn_event_wanted(const dn_event *event);
 
+/* For handlers that want certain values: once, before they attach, so that no event has its names compared.
+ * The event of that name, or NULL: none has registered yet. Any thread. */
+const dn_event *dn_event_find(const char *name);
+/* Where the value stands, or DN_EINVAL: the event has no such field, or not of that type. Any thread. */
+DN_MUST_USE int dn_event_field(const dn_event *event, const char *name, dn_field_type type);
+
 /* Calls each handler that listens, in no promised order, on this thread; returns when they have returned. Borrows
  * the values, one for each field, for the call. DN_EMIT is how to call it. Any thread, handlers included: what a
  * handler emits reaches all but those that are running on this thread, so it cannot call itself. */

@@ -460,3 +460,45 @@ TEST(a_watcher_that_gets_no_handler_does_not_start_and_leaves_none_behind) {
     CHECK_INT(room_for_handlers(), 3);
     ends();
 }
+
+static int boots_with(dn_event *event, const dn_event *as) {
+    const dn_event was = *event;
+
+    event->fields = as->fields;
+    event->fields_len = as->fields_len;
+    arranges();
+    const int rc = boots();
+    ends();
+    event->fields = was.fields;
+    event->fields_len = was.fields_len;
+    return rc;
+}
+
+TEST(a_watcher_of_events_without_the_values_it_wants_does_not_start) {
+    const int       room = room_for_handlers();
+    const dn_field  texts[] = {{"duration_ms", DN_TEXT, DN_MEASUREMENT}};
+    const dn_event  of_text = {.fields = texts, .fields_len = 1};
+    const dn_event *others[] = {&queue_depth, &of_text};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        CHECK_INT(boots_with(&job_stop, others[i]), DN_EINVAL);
+        CHECK_INT(room_for_handlers(), room);
+    }
+    CHECK_INT(boots_with(&job_stop, &job_stop), DN_OK);
+}
+
+#define MORE(MEASUREMENT, METADATA) METADATA(TEXT, why) METADATA(TEXT, more)
+DN_EVENT_DECLARE(job_stop_why, MORE)
+DN_EVENT_DEFINE(job_stop_why, "sched.job.stop.why", MORE)
+
+TEST(an_event_below_one_it_listens_to_is_none_of_its_business) {
+    begins();
+    w.fast_jobs = 0;
+    for (int i = 0; i < 1000; i++) DN_EMIT(job_stop_why, .why = "x", .more = "y");
+    runs(5);
+    CHECK(!asks()->slo[DN_SLO_JOB_LATENCY].measured);
+    w.fast_jobs = 20; /* and goes on listening */
+    runs(5);
+    CHECK(asks()->slo[DN_SLO_JOB_LATENCY].measured);
+    ends();
+}

@@ -132,6 +132,16 @@ TEST(values_are_computed_only_if_somebody_listens) {
     CHECK(!dn_event_wanted(&job));
 }
 
+TEST(an_event_is_found_by_its_whole_name_and_a_value_by_its_name_and_type) {
+    CHECK_PTR(dn_event_find("sched.job.stop"), &job_stop);
+    CHECK_PTR(dn_event_find("sched.job"), &job);
+    CHECK_PTR(dn_event_find("sched"), NULL);
+    CHECK_INT(dn_event_field(&job_stop, "duration_ms", DN_REAL), 0);
+    CHECK_INT(dn_event_field(&job_stop, "error_class", DN_TEXT), 3);
+    CHECK_INT(dn_event_field(&job_stop, "error_class", DN_INTEGER), DN_EINVAL);
+    CHECK_INT(dn_event_field(&job_stop, "error", DN_TEXT), DN_EINVAL);
+}
+
 /* ---- Prefixes ---- */
 
 static void check_heard(const char *prefix, const char *expected) {
