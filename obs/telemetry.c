@@ -199,26 +199,26 @@ static uint32_t event_handlers(const dn_event *e) {
 bool dn_event_wanted(const dn_event *event) { return event_handlers(event) != 0; }
 
 /* On the emitter's thread; the caller is in. */
-static void slot_call(slot *s, const dn_event *event, const dn_value *values) {
-    running_here |= bit_of(s);
+static void slot_call(slot *s, uint32_t bit, const dn_event *event, const dn_value *values) {
+    running_here |= bit;
     const int rc = s->fn(s->context, event, values);
     /* In is in: the slot cannot have begun another life since. */
     if (rc < 0 && slot_shut(s, slot_look(s) / LIFE))
         dn_log(DN_LOG_WARN, "telemetry.detached",
                "the handler %s failed at %s and is called no more: %s", s->name, event->name,
                dn_error_text(rc));
-    running_here &= ~bit_of(s);
+    running_here &= ~bit;
 }
 
 /* The caller is in, and looks at the bit again: it may have been of somebody else who had the slot before. */
-static void slot_tell(slot *s, bool attached, const dn_event *event, const dn_value *values) {
-    if (attached && (event_handlers(event) & bit_of(s))) slot_call(s, event, values);
+static void slot_tell(slot *s, uint32_t bit, const dn_event *event, const dn_value *values) {
+    if (event_handlers(event) & bit) slot_call(s, bit, event, values);
 }
 
 static void emit_counted(uint32_t left, const dn_event *event, const dn_value *values) {
     for (; left; left &= left - 1) {
         slot *s = &slots[__builtin_ctz(left)];
-        slot_tell(s, slot_enter(s), event, values);
+        if (slot_enter(s)) slot_tell(s, left & -left, event, values);
         slot_leave(s);
     }
 }
@@ -228,10 +228,11 @@ static void emit_marked(mark *m, uint32_t left, const dn_event *event, const dn_
     const uint32_t before = atomic_load_explicit(&m->calls, memory_order_relaxed);
 
     for (; left; left &= left - 1) {
-        slot *s = &slots[__builtin_ctz(left)];
-        mark_set(m, before | bit_of(s));
+        slot          *s = &slots[__builtin_ctz(left)];
+        const uint32_t bit = left & -left;
+        mark_set(m, before | bit);
         atomic_signal_fence(memory_order_seq_cst); /* pairs with marks_settle */
-        slot_tell(s, slot_look(s) & ATTACHED, event, values);
+        if (slot_look(s) & ATTACHED) slot_tell(s, bit, event, values);
         mark_set(m, before);
     }
 }
