@@ -1,6 +1,7 @@
 /* slo_cells.h - what the handlers of telemetry fill and the watcher reads: counts since the process began.
- * Every function may be called while the watcher reads. Any thread may call those that count; a level has one writer. What each
- * loop writes has cache lines of its own. 24 KB. */
+ * Every function may be called while the watcher reads. Each of the three groups below has one thread that writes it, and
+ * cache lines of its own: whoever emits those events is an actor, which lives on one loop. So nothing here is a locked
+ * instruction. 24 KB. */
 #ifndef DIURNAL_OBS_SLO_CELLS_H
 #define DIURNAL_OBS_SLO_CELLS_H
 
