@@ -71,10 +71,21 @@ typedef struct dn_sim_event {
     const char       *name; /* of the actor, or of the note; "" if none */
 } dn_sim_event;
 
+/* An order of what comes due at one instant, up to rank DN_SIM_RANKS - 1. */
+enum { DN_SIM_RANKS = 4 };
+
 typedef struct dn_sim_config {
     uint64_t      seed;
     int64_t       wall_ms; /* the wall clock at the beginning */
     dn_sim_faults faults;
+
+    /* Which timers go first at an instant: those of rank 0 are delivered, all runs until nobody is ready, then
+     * those of rank 1, and so on. One that is armed meanwhile and due at that instant joins by its rank: of
+     * those that wait the lowest is always next. kind is that of the timer's message, DN_MSG_CALL_FAILED of a
+     * call's deadline. Asked when the timer comes due; it may still be cancelled. NULL: all are of rank 0. */
+    int (*timer_rank)(void *context, const char *actor_class_name, uint32_t kind);
+    void *timer_rank_context;
+
     dn_notice_fn *notice; /* NULL: silent */
     void         *notice_context;
     void (*on_event)(void *context, const dn_sim_event *event); /* may be NULL */
@@ -97,7 +108,13 @@ typedef enum dn_sim_end {
 /* Runs until the steady clock, which begins at 0, stands at mono_ms, or less if it ends sooner. */
 dn_sim_end dn_sim_run(dn_sim *sim, int64_t mono_ms);
 
-/* One step: one turn of one actor, or the clocks' move to the next timer (not beyond mono_ms). */
+/* Runs all that happens before the clock stands at mono_ms, and leaves it there: nothing of that instant has
+ * happened, and what the caller does now comes first in it. DN_SIM_IDLE: it stands there, and no timer
+ * is armed. At or beyond that instant already, it does nothing. */
+dn_sim_end dn_sim_run_before(dn_sim *sim, int64_t mono_ms);
+
+/* One step: one turn of one actor, or the clocks' move to the next timer (not
+ * beyond mono_ms), or the delivery of the next rank of timers. */
 bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end);
 
 /* How the root ended (DN_SIM_ENDED). */

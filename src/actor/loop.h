@@ -174,6 +174,8 @@ typedef struct driver {
     bool (*handling)(dn_loop *l, dn_self *a, const dn_msg *m); /* true: it fails here */
     /* DN_OK: not taken. DN_PENDING: taken, it delivers it later itself. DN_EFULL, for what is not exempt. */
     int (*takes)(dn_loop *l, dn_msg *m);
+    /* True: this timer, which is due and has left the wheel, has been held (wheel_hold) for later. */
+    bool (*holds)(dn_loop *l, timer *t);
 } driver;
 
 enum {
@@ -383,7 +385,9 @@ bool call_close(dn_loop *l, dn_self *a, uint64_t id);
 void call_fail(dn_loop *l, dn_msg *m, int status); /* m: the request */
 
 /* ---- timer.c ---- */
-void    timers_expire(dn_loop *l); /* by mono_ns */
+void timers_expire(dn_loop *l); /* by mono_ns */
+/* Those of a chain that wheel_expire or wheel_let_go has handed out become messages. */
+void    timers_fire(dn_loop *l, wheel_entry *first);
 void    timers_drop_all(dn_loop *l, dn_self *a);
 int64_t timers_next_ns(const dn_loop *l); /* INT64_MAX: never */
 int64_t loop_now_ms(const dn_loop *l);    /* wall clock */

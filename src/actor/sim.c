@@ -50,17 +50,19 @@ struct dn_sim {
     jmp_buf    crash_jump;
     dn_runtime runtime;
     wire      *wires;
-    numbered  *numbers;
-    size_t     numbers_len;
-    int        root_reason;
-    uint64_t   late_replies_seen, dead_letters_seen; /* already in counts */
+    wheel_entry
+             *due[DN_SIM_RANKS]; /* timers of this instant whose rank has not come; newest first */
+    numbered *numbers;
+    size_t    numbers_len;
+    int       root_reason;
+    uint64_t  late_replies_seen, dead_letters_seen; /* already in counts */
 
     uint64_t actors; /* ever */
 };
 
 static dn_sim *sim_of(dn_loop *l) { return l->driver_data; }
 
-static dn_loop *sim_loop(dn_sim *sim) { return sim->runtime.loops[0]; }
+static dn_loop *sim_loop(const dn_sim *sim) { return sim->runtime.loops[0]; }
 
 /* ---- Events ---- */
 
@@ -165,6 +167,7 @@ static void life_ends(dn_sim *sim) {
     if (l->handling_outside) msg_free(l, DN_TAKE(l->handling_outside));
     loop_end_all(l);
     wires_drop(sim);
+    memset(sim->due, 0, sizeof sim->due); /* what was in there has gone with its actors */
     this_loop = NULL;
     rt_done(&sim->runtime);
     mem_free(sim->numbers);
@@ -255,6 +258,32 @@ static bool sim_handling(dn_loop *l, dn_self *a, const dn_msg *m) {
     sim->counts.actor_crashes++;
     event(sim, DN_SIM_CRASH_ACTOR, number, 0, m->kind, 0, actor_shown(a));
     return true;
+}
+
+/* ---- Ranks ---- */
+
+static bool sim_holds(dn_loop *l, timer *t) {
+    dn_sim        *sim = sim_of(l);
+    const dn_self *a = slab_at(&l->actors, t->actor);
+
+    if (!sim->config.timer_rank) return false;
+    const uint32_t kind = timer_kind(t) ? timer_kind(t) : DN_MSG_CALL_FAILED;
+    const int rank = sim->config.timer_rank(sim->config.timer_rank_context, a->cls->name, kind);
+    assert(rank >= 0 && rank < DN_SIM_RANKS && "a rank is one of DN_SIM_RANKS");
+    wheel_hold(l->wheel, &sim->due[rank], &t->entry);
+    return true;
+}
+
+/* False: none is left. */
+static bool next_rank_fires(dn_sim *sim) {
+    dn_loop *l = sim_loop(sim);
+
+    for (int rank = 0; rank < DN_SIM_RANKS; rank++) {
+        if (!sim->due[rank]) continue;
+        timers_fire(l, wheel_let_go(l->wheel, &sim->due[rank]));
+        return true;
+    }
+    return false;
 }
 
 /* ---- The wire ---- */
@@ -397,6 +426,7 @@ static const driver sim_driver = {
     .ended = sim_ended,
     .handling = sim_handling,
     .takes = sim_takes,
+    .holds = sim_holds,
 };
 
 /* ---- Making one ---- */
@@ -477,30 +507,50 @@ static void clocks_move(dn_sim *sim, int64_t ns) {
     if (sim->alive) sim_loop(sim)->mono_ns = sim->mono_ns;
 }
 
-/* True: there was something to wait for up to until_ms, and it is now. */
-static bool time_moves(dn_sim *sim, int64_t until_ms, dn_sim_end *out_end) {
-    dn_loop *l = sim_loop(sim);
-    int64_t  next_ns = timers_next_ns(l);
+/* How far a run goes: what is due up to last_ns happens, and then the clock is put to end_ns. */
+typedef struct stretch {
+    int64_t last_ns, end_ns;
+    bool    when_idle; /* put there too if nothing is left to happen */
+} stretch;
 
-    if (sim->wires && sim->wires->due_ns < next_ns) next_ns = sim->wires->due_ns;
-    if (next_ns == INT64_MAX) {
-        *out_end = DN_SIM_IDLE;
-        return false;
-    }
-    if (next_ns > ns_of(until_ms)) {
-        if (sim->mono_ns < ns_of(until_ms)) clocks_move(sim, ns_of(until_ms) - sim->mono_ns);
-        *out_end = DN_SIM_TIME_UP;
+static stretch stretch_to(int64_t mono_ms) {
+    return (stretch){.last_ns = ns_of(mono_ms), .end_ns = ns_of(mono_ms)};
+}
+
+static stretch stretch_before(int64_t mono_ms) {
+    return (stretch){.last_ns = ns_of(mono_ms) - 1, .end_ns = ns_of(mono_ms), .when_idle = true};
+}
+
+/* When what nobody has to be ready for happens next. INT64_MAX: never. */
+static int64_t next_ns_of(const dn_sim *sim) {
+    const int64_t timer_ns = timers_next_ns(sim_loop(sim));
+
+    return sim->wires && sim->wires->due_ns < timer_ns ? sim->wires->due_ns : timer_ns;
+}
+
+/* Nobody is ready. True: there was something to wait for within the stretch, and it is now. */
+static bool time_moves(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
+    dn_loop      *l = sim_loop(sim);
+    const int64_t next_ns = next_ns_of(sim);
+    const bool    idle = next_ns == INT64_MAX;
+
+    if (next_ns > sim->mono_ns && next_rank_fires(sim)) return true;
+    if (idle || next_ns > run->last_ns) {
+        if (sim->mono_ns < run->end_ns && (!idle || run->when_idle))
+            clocks_move(sim, run->end_ns - sim->mono_ns);
+        *out_end = idle ? DN_SIM_IDLE : DN_SIM_TIME_UP;
         return false;
     }
     if (next_ns > sim->mono_ns) clocks_move(sim, next_ns - sim->mono_ns);
     timers_expire(l);
     wire_deliver(sim);
+    if (!loop_has_ready(l)) (void)next_rank_fires(sim);
     return true;
 }
 
 /* Otherwise time moves only when nobody is ready, and a timer never finds its actor behind with its work. */
-static void turn_was_slow(dn_sim *sim, int64_t until_ms) {
-    const int64_t left_ns = ns_of(until_ms) - sim->mono_ns;
+static void turn_was_slow(dn_sim *sim, const stretch *run) {
+    const int64_t left_ns = run->last_ns - sim->mono_ns;
     const int64_t took_ns = some_ms(sim, sim->config.faults.slow_turn_ms_max) * NS_PER_MS;
 
     if (took_ns > left_ns) return;
@@ -510,7 +560,7 @@ static void turn_was_slow(dn_sim *sim, int64_t until_ms) {
     wire_deliver(sim);
 }
 
-static bool step_inside(dn_sim *sim, int64_t until_ms, dn_sim_end *out_end) {
+static bool step_inside(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     dn_loop *l = sim_loop(sim);
 
     if (chance(sim, sim->config.faults.step_wall_ppm)) {
@@ -520,28 +570,28 @@ static bool step_inside(dn_sim *sim, int64_t until_ms, dn_sim_end *out_end) {
     loop_take_inbox(l); /* what the world around has posted */
     const uint32_t ready = loop_ready(l);
     if (ready == 0) {
-        if (!time_moves(sim, until_ms, out_end)) return false;
+        if (!time_moves(sim, run, out_end)) return false;
         step_taken(sim, /* half_done= */ false);
         return true;
     }
     const uint32_t nth = (uint32_t)(random_next(&sim->random) % ready);
     const int      budget = 1 + (int)(random_next(&sim->random) % TURN_MAX);
     loop_run_nth(l, nth, budget);
-    if (chance(sim, sim->config.faults.slow_turn_ppm)) turn_was_slow(sim, until_ms);
+    if (chance(sim, sim->config.faults.slow_turn_ppm)) turn_was_slow(sim, run);
     step_taken(sim, /* half_done= */ false);
     if (!sim->runtime.root_ended) return true;
     *out_end = DN_SIM_ENDED;
     return false;
 }
 
-bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end) {
+static bool step(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     bool more;
 
     if (!sim->alive) {
         *out_end = DN_SIM_CRASHED;
         return false;
     }
-    assert(!sim->running && "dn_sim_step is not called from inside the simulation");
+    assert(!sim->running && "a simulation is not run from inside the simulation");
     sim->running = true;
     life_enters(sim);
     if (_setjmp(sim->crash_jump) != 0) {
@@ -550,7 +600,7 @@ bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end) {
         *out_end = DN_SIM_CRASHED;
         return false;
     }
-    more = step_inside(sim, mono_ms, out_end);
+    more = step_inside(sim, run, out_end);
     sim->running = false;
     life_leaves(sim);
     if (!more && *out_end == DN_SIM_ENDED) {
@@ -560,11 +610,30 @@ bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end) {
     return more;
 }
 
-dn_sim_end dn_sim_run(dn_sim *sim, int64_t mono_ms) {
+static dn_sim_end run_on(dn_sim *sim, const stretch *run) {
     dn_sim_end end;
 
-    while (dn_sim_step(sim, mono_ms, &end)) continue;
+    while (step(sim, run, &end)) continue;
     return end;
+}
+
+bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end) {
+    const stretch run = stretch_to(mono_ms);
+
+    return step(sim, &run, out_end);
+}
+
+dn_sim_end dn_sim_run(dn_sim *sim, int64_t mono_ms) {
+    const stretch run = stretch_to(mono_ms);
+
+    return run_on(sim, &run);
+}
+
+dn_sim_end dn_sim_run_before(dn_sim *sim, int64_t mono_ms) {
+    const stretch run = stretch_before(mono_ms);
+
+    if (!sim->alive) return DN_SIM_CRASHED;
+    return sim->mono_ns > run.last_ns ? DN_SIM_TIME_UP : run_on(sim, &run);
 }
 
 int dn_sim_root_reason(const dn_sim *sim) { return sim->root_reason; }

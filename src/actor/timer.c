@@ -151,6 +151,29 @@ static void timer_fire(dn_loop *l, timer *t) {
     msg_push(l, a, m);
 }
 
+void timers_fire(dn_loop *l, wheel_entry *first) {
+    wheel_entry *next;
+
+    for (wheel_entry *e = first; e; e = next) {
+        next = e->next;
+        if (next) __builtin_prefetch(next);
+        timer_fire(l, (timer *)e);
+    }
+}
+
+static void timers_due(dn_loop *l, wheel_entry *first) {
+    wheel_entry *next;
+
+    if (!l->driver->holds) {
+        timers_fire(l, first);
+        return;
+    }
+    for (wheel_entry *e = first; e; e = next) {
+        next = e->next;
+        if (!l->driver->holds(l, (timer *)e)) timer_fire(l, (timer *)e);
+    }
+}
+
 /* The entries of the coming millisecond if they are few; else NULL. */
 static const wheel_entry *sparse_at(const dn_loop *l, int64_t ms) {
     const wheel_entry *first = wheel_at_ms(l->wheel, ms), *e = first;
@@ -179,21 +202,15 @@ static void expire_within_ms(dn_loop *l) {
         timer *t = (timer *)(uintptr_t)first_due(sparse);
         if (timer_due_ns(t) > l->mono_ns) return;
         wheel_cancel(l->wheel, &t->entry);
-        timer_fire(l, t);
+        timers_due(l, &t->entry);
     }
 }
 
 void timers_expire(dn_loop *l) {
     const int64_t now_ms = l->mono_ns / NS_PER_MS;
-    wheel_entry  *e, *next;
+    wheel_entry  *due;
 
-    while ((e = wheel_expire(l->wheel, now_ms))) {
-        for (; e; e = next) {
-            next = e->next;
-            if (next) __builtin_prefetch(next);
-            timer_fire(l, (timer *)e);
-        }
-    }
+    while ((due = wheel_expire(l->wheel, now_ms))) timers_due(l, due);
     expire_within_ms(l);
 }
 

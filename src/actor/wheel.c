@@ -86,6 +86,32 @@ void wheel_cancel(wheel *w, wheel_entry *e) {
     w->len--;
 }
 
+void wheel_hold(wheel *w, wheel_entry **list, wheel_entry *e) {
+    wheel_entry *const first = *list;
+
+    assert(!e->link);
+    e->next = first;
+    e->link = list;
+    if (first) first->link = &e->next;
+    *list = e;
+    w->len++;
+}
+
+wheel_entry *wheel_let_go(wheel *w, wheel_entry **list) {
+    wheel_entry *oldest = NULL, *next;
+
+    for (wheel_entry *e = *list; e; e = next) {
+        next = e->next;
+        e->next = oldest;
+        e->link = NULL;
+        oldest = e;
+        assert(w->len > 0);
+        w->len--;
+    }
+    *list = NULL;
+    return oldest;
+}
+
 int64_t wheel_next_ms(const wheel *w) {
     uint64_t next, pause;
 

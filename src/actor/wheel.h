@@ -65,6 +65,13 @@ static inline bool wheel_is_armed(const wheel_entry *e) { return e->link != NULL
 
 static inline size_t wheel_len(const wheel *w) { return w->len; }
 
+/* One that has expired waits on in a list of its owner's, which begins with NULL: it counts as armed, and
+ * wheel_cancel takes it from there. The list lies outside the wheel, which does not expire it again. */
+void wheel_hold(wheel *w, wheel_entry **list, wheel_entry *e);
+
+/* All of such a list as wheel_expire hands them out, those held first in front. */
+wheel_entry *wheel_let_go(wheel *w, wheel_entry **list);
+
 /* When to call wheel_expire next: no entry is due, and nothing needs doing, before that instant.
  * INT64_MAX: never. May be early, never late: coming from far away an entry is stopped for once
  * a level, and thousands of them are taken apart over many short calls, a few milliseconds

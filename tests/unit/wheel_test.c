@@ -511,3 +511,29 @@ TEST_ABORTS(arming_what_is_armed_is_a_bug, "wheel_arm") {
     arm_at(w, &e, 1);
     wheel_arm(w, &e);
 }
+
+TEST(what_is_held_back_is_handed_out_oldest_first_unless_it_is_cancelled) {
+    wheel *const w = wheel_new(0);
+    wheel_entry  e[4] = {{0}}, *list = NULL, *next;
+
+    for (int i = 0; i < 4; i++) arm_at(w, &e[i], 5);
+    for (wheel_entry *due = wheel_expire(w, 5); due; due = next) {
+        next = due->next;
+        wheel_hold(w, &list, due);
+    }
+    CHECK_UINT(wheel_len(w), 4);
+    CHECK_INT(wheel_next_ms(w), INT64_MAX);
+    CHECK(!wheel_expire(w, 6));
+    wheel_cancel(w, &e[0]);
+    wheel_cancel(w, &e[2]);
+    CHECK_UINT(wheel_len(w), 2);
+    wheel_entry *first = wheel_let_go(w, &list);
+    CHECK(first == &e[1]);
+    CHECK(first->next == &e[3]);
+    CHECK(!first->next->next);
+    CHECK(!list);
+    for (int i = 0; i < 4; i++) CHECK(!wheel_is_armed(&e[i]));
+    CHECK_UINT(wheel_len(w), 0);
+    CHECK(wheel_is_sound(w));
+    free(w);
+}
