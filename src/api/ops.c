@@ -46,9 +46,11 @@ ask_step ask_begin(dn_self *self, const ops_world *w, ask *a, json_t *request) {
 
 ask_step ask_go_on(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
     a->call = 0;
-    if (dn_msg_kind(reply) == DN_MSG_CALL_FAILED)
+    if (dn_msg_kind(reply) == DN_MSG_CALL_FAILED) {
+        if (a->whole) return stepped(a, ASK_DONE);
         return ask_refuse(a, "unavailable", "the daemon cannot answer now: %s; try again",
                           dn_error_text(DN_BODY(dn_call_failed, reply)->status));
+    }
     a->stage++;
     return stepped(a, a->op->step(self, w, a, reply));
 }
@@ -94,6 +96,12 @@ ask_step ask_call(dn_self *self, ask *a, dn_ref to, uint32_t kind, const void *b
 ask_step ask_call_long(dn_self *self, ask *a, dn_ref to, uint32_t kind, const void *body,
                        size_t size) {
     return call_for(self, a, to, kind, body, size, LONG_CALL_MS);
+}
+
+ask_step ask_call_for_more(dn_self *self, ask *a, dn_ref to, uint32_t kind, const void *body,
+                           size_t size) {
+    a->whole = true;
+    return dn_call(self, to, kind, body, size, CALL_MS, &a->call) == DN_OK ? ASK_WAITS : ASK_DONE;
 }
 
 void ask_put(ask *a, const char *key, json_t *value) {

@@ -10,7 +10,8 @@
  *     {"op":"totals","first","last"}"items": [day,success,cutoff,missed]
  *     {"op":"today","day"}          "items": due, users, success, cutoff_reached, pending, running; "queue", "executor"
  *     {"op":"why","id","day"}       "user", "days", "sentences"
- *     {"op":"status"}               "daemon", "tick", "queue", "executor", "store", "slo": one each
+ *     {"op":"status"}               "daemon", "tick", "queue", "executor", "store", "slo": one each; "slo" is null
+ *                                                                         while the watcher is being started again
  *     {"op":"backup","path"}        done, when the copy is whole
  *
  * A request is a row of steps: each sends one question to an actor and goes on with its answer. */
@@ -45,6 +46,7 @@ typedef struct ask {
     json_t          *request, *answer;
     int              stage;
     dn_call_id       call;
+    bool             whole; /* the answer, also if that call fails */
     dn_user          user;
     dn_day           day;
     dn_queued_user   queued;
@@ -69,6 +71,9 @@ ask_step ask_refuse(ask *a, const char *code, const char *format, ...)
 ask_step ask_call(dn_self *self, ask *a, dn_ref to, uint32_t kind, const void *body, size_t size);
 ask_step ask_call_long(dn_self *self, ask *a, dn_ref to, uint32_t kind, const void *body,
                        size_t size);
+/* The last question, and one that the answer can do without: if nobody answers, it is done as it stands. */
+ask_step ask_call_for_more(dn_self *self, ask *a, dn_ref to, uint32_t kind, const void *body,
+                           size_t size);
 /* Puts a value into the answer, which takes it; NULL is out of memory. */
 void ask_put(ask *a, const char *key, json_t *value);
 /* A status an actor answered that is not DN_OK. */

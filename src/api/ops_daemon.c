@@ -100,7 +100,8 @@ ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
         return ask_call(self, a, w->kv, DN_KV_STATUS, NULL, 0);
     case STATUS_KV:
         ask_put(a, "store", json_of_kv_status(DN_BODY(dn_kv_status, reply)));
-        return ask_call(self, a, w->watcher, DN_SLO_ASK, NULL, 0);
+        ask_put(a, "slo", json_null()); /* while the watcher is being started again */
+        return ask_call_for_more(self, a, w->watcher, DN_SLO_ASK, NULL, 0);
     case STATUS_SLO:
         ask_put(a, "slo", json_of_slo_report(DN_BODY(dn_slo_report, reply)));
         return ASK_DONE;

@@ -46,6 +46,10 @@ static void print_slos(const json_t *slos) {
     size_t  i, measured = 0, breached = 0;
     json_t *slo;
 
+    if (!json_is_array(slos)) {
+        printf("levels    not known at this moment: their watcher is being started again\n");
+        return;
+    }
     json_array_foreach(slos, i, slo) {
         const char *const state = json_string_value(json_object_get(slo, "state"));
         measured += state && strcmp(state, "no_data") != 0;
