@@ -220,7 +220,7 @@ void dn_call_cancel(dn_self *self, dn_call_id id);
 void dn_reply(dn_self *self, const dn_msg *request, uint32_t kind, const void *body, size_t size);
 
 bool       dn_msg_is_request(const dn_msg *msg);
-dn_call_id dn_msg_call(const dn_msg *msg);     /* of a request, a reply or a failure; else 0 */
+dn_call_id dn_msg_call(const dn_msg *msg);     /* of a request, reply, failure or report; else 0 */
 int64_t    dn_msg_deadline(const dn_msg *msg); /* of a request: monotonic ns; else INT64_MAX */
 
 typedef struct dn_call_failed {
@@ -352,7 +352,7 @@ typedef struct dn_report {
 
 /* Asks a loop for a report of at most max actors, the named ones first; DN_MSG_REPORT brings it as a
  * dn_report (use dn_msg_body_borrow), or an empty body if there was no memory for it. loop as in
- * dn_spawn_spec. */
-void dn_inspect(dn_self *self, const char *loop, size_t max);
+ * dn_spawn_spec. Its dn_msg_call is what this returns, which is more each time; it has no deadline. */
+dn_call_id dn_inspect(dn_self *self, const char *loop, size_t max);
 
 #endif

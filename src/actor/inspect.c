@@ -9,7 +9,7 @@ typedef struct inspect_request {
     size_t max;
 } inspect_request;
 
-void dn_inspect(dn_self *self, const char *loop, size_t max) {
+dn_call_id dn_inspect(dn_self *self, const char *loop, size_t max) {
     dn_loop              *l = self->loop;
     dn_loop              *there = loop ? rt_loop(l->runtime, loop) : l;
     const inspect_request request = {.max = max};
@@ -19,9 +19,12 @@ void dn_inspect(dn_self *self, const char *loop, size_t max) {
     m->from = self->ref;
     m->kind = CTL_INSPECT;
     m->flags = MSG_CONTROL | MSG_EXEMPT;
+    m->call = ++l->inspections;
     msg_set_small(m, &request, sizeof request);
+    const dn_call_id id = m->call; /* from here on it is its loop's */
     if (there == l) msg_arrive(l, m);
     else rt_push(there, m);
+    return id;
 }
 
 static uint32_t lane_len(const dn_self *a) {

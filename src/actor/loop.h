@@ -242,6 +242,7 @@ struct dn_loop {
     size_t          large_bytes;
     dn_crash_report crashes[DN_CRASHES_KEPT];
     uint64_t        clock_watchers;
+    uint64_t        inspections; /* asked for by actors of this loop */
 
     /* Any thread. */
     inbox             inbox;

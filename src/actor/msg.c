@@ -55,8 +55,10 @@ bool dn_msg_is_request(const dn_msg *msg) { return msg->flags & MSG_REQUEST; }
 
 dn_call_id dn_msg_call(const dn_msg *msg) {
     /* A call that ran out of time is told by its timer, which is no reply. */
-    return msg->flags & (MSG_REQUEST | MSG_REPLY) || msg->kind == DN_MSG_CALL_FAILED ? msg->call
-                                                                                     : 0;
+    const bool has_one = msg->flags & (MSG_REQUEST | MSG_REPLY) ||
+                         msg->kind == DN_MSG_CALL_FAILED || msg->kind == DN_MSG_REPORT;
+
+    return has_one ? msg->call : 0;
 }
 
 int64_t dn_msg_deadline(const dn_msg *msg) {

@@ -30,8 +30,9 @@ typedef struct metrics {
     const dn_service_config *config;
     dn_msg                  *waiting[WAITING_MAX];
     uint32_t                 waiting_len;
-    uint32_t                 asked; /* answers that are still to come */
-    uint64_t                 round; /* in the deadline's message */
+    uint32_t                 asked;   /* answers that are still to come */
+    dn_call_id               reports; /* the first report that was asked for this time */
+    uint64_t                 round;   /* in the deadline's message */
 } metrics;
 
 /* The process's, as the counters are that it goes into: who starts again goes on counting from here. */
@@ -77,7 +78,9 @@ static int metrics_init(dn_self *self, void *state, const void *config) {
 
 static void ask_around(dn_self *self, metrics *m) {
     m->asked = DN_SERVICE_LOOPS;
-    for (int i = 0; i < DN_SERVICE_LOOPS; i++) dn_inspect(self, dn_service_loops[i], ACTORS_MAX);
+    m->reports = dn_inspect(self, dn_service_loops[0], ACTORS_MAX);
+    for (int i = 1; i < DN_SERVICE_LOOPS; i++)
+        (void)dn_inspect(self, dn_service_loops[i], ACTORS_MAX);
     if (dn_call(self, dn_name(self, DN_TICK), DN_ASK_STATUS, NULL, 0, PATIENCE_MS, NULL) == DN_OK)
         m->asked++;
     if (dn_call(self, dn_name(self, DN_SLO_WATCHER), DN_SLO_ASK, NULL, 0, PATIENCE_MS, NULL) ==
@@ -164,11 +167,7 @@ static bool has_a_name(dn_self *self, const dn_actor_report *a) {
     return dn_ref_equal(dn_whereis(self, dn_name(self, a->name)), a->who);
 }
 
-static int metrics_on_report(dn_self *self, void *state, const dn_msg *msg) {
-    metrics         *m = state;
-    const dn_report *r = dn_msg_body_borrow(msg);
-
-    if (dn_msg_size(msg) == 0) return answered_one(self, m);
+static void take_report(dn_self *self, const dn_report *r) {
     for (size_t i = 0; i < r->actors_len; i++) {
         const dn_actor_report *a = &r->rows[i];
         known                 *k = has_a_name(self, a) ? known_of(a->name) : NULL;
@@ -179,7 +178,14 @@ static int metrics_on_report(dn_self *self, void *state, const dn_msg *msg) {
     for (int i = 0; i < DN_SERVICE_LOOPS; i++)
         if (strcmp(dn_service_loops[i], r->loop) == 0)
             metric_set_dead_letters(more(&counted.loops[i].handled, r->dead_letters));
-    return answered_one(self, m);
+}
+
+/* One that comes after its scrape was answered is taken, and the next scrape waits for its own. */
+static int metrics_on_report(dn_self *self, void *state, const dn_msg *msg) {
+    metrics *m = state;
+
+    if (dn_msg_size(msg) > 0) take_report(self, dn_msg_body_borrow(msg));
+    return dn_msg_call(msg) >= m->reports ? answered_one(self, m) : DN_OK;
 }
 
 static int metrics_on_status(dn_self *self, void *state, const dn_msg *msg) {

@@ -113,6 +113,36 @@ TEST(a_loop_nobody_has_reports_as_the_first) {
     CHECK_STR(inspect()->loop, "main");
 }
 
+/* ---- Which one it is ---- */
+
+static dn_call_id asked[3], brought[3];
+static int        brought_len;
+
+static int asker_init(dn_self *self, void *state, const void *config) {
+    (void)state, (void)config;
+    for (int i = 0; i < 3; i++) asked[i] = dn_inspect(self, NULL, 0);
+    return DN_OK;
+}
+
+static int asker_on_report(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state;
+    CHECK(brought_len < 3);
+    brought[brought_len++] = dn_msg_call(msg);
+    return DN_OK;
+}
+
+static const dn_handler asker_rows[] = {{DN_MSG_REPORT, asker_on_report}};
+static const dn_class   asker_class = {
+      .name = "asker", .init = asker_init, .handlers = DN_SLICE(asker_rows)};
+
+TEST(a_report_has_the_number_of_the_question_it_answers_and_numbers_rise) {
+    stage_begins();
+    (void)born_of(&asker_class, "asker");
+    CHECK_INT(brought_len, 3);
+    for (int i = 0; i < 3; i++) CHECK_UINT(brought[i], asked[i]);
+    CHECK(asked[0] > 0 && asked[1] > asked[0] && asked[2] > asked[1]);
+}
+
 /* ---- Nothing stays ---- */
 
 enum { LIVES = 100000 / TEST_SLOW_FACTOR };

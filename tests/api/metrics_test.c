@@ -56,11 +56,71 @@ static void scrapes(void) {
     CHECK(answered);
 }
 
+static void runs_for(int64_t ms) { (void)dn_sim_run(sim, dn_sim_mono_ms(sim) + ms); }
+
+/* And no longer. */
+static void scrapes_until_answered(void) {
+    dn_sim_end end;
+
+    answered = false;
+    tells_stage(STAGE_ASK);
+    while (!answered) CHECK(dn_sim_step(sim, dn_sim_mono_ms(sim) + TIME_MS, &end));
+}
+
 static double value_of(const char *series) {
     const char *at = strstr(page, series);
 
     CHECK_MSG(at, "%s is not in: %s", series, page);
     return strtod(at + strlen(series), NULL);
+}
+
+/* ---- Reports that are late ---- */
+
+enum {
+    ROUNDS = 20,
+    REPORT_MS_MAX = 450 /* longer than a scrape waits, shorter than two of them */
+};
+
+static bool reports_dawdle;
+
+/* From the instant of the scrape to that of its page, messages take their time. */
+static void make_late(void *context, const dn_sim_event *e) {
+    const dn_sim_faults late = {.delay_ppm = 1000000, .delay_ms_max = REPORT_MS_MAX}, none = {0};
+
+    (void)context;
+    if (!reports_dawdle || e->kind != DN_SIM_HANDLE) return;
+    if (e->msg_kind == DN_METRICS_SCRAPE) dn_sim_set_faults(sim, &late);
+    else dn_sim_set_faults(sim, &none);
+}
+
+TEST(a_report_that_comes_after_its_scrape_does_not_stand_for_one_of_the_next) {
+    static const char        handled[] = "diurnal_actor_handled_total{actor=\"stage\"} ";
+    const dn_service_config  service = {.max_concurrency = 64};
+    const dn_child_spec      children[] = {{.name = "stage", .cls = &stage_class},
+                                           dn_metrics_child(&service)};
+    const dn_supervisor_spec top = {.intensity = 10, .children = {children, 2}};
+    const dn_spawn_spec      root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_sim_config      config = {.seed = test_seed(), .on_event = make_late};
+    char                     why[DN_METRICS_WHY];
+    double                   poked = 0;
+
+    CHECK_INT(dn_daemon_metrics_start("1", "2", why), DN_OK);
+    CHECK_INT(dn_sim_new(&config, &sim), DN_OK);
+    CHECK(dn_sim_boot(sim, &root) >= 0);
+    runs();
+    for (int round = 0; round < ROUNDS; round++) {
+        reports_dawdle = true;
+        scrapes_until_answered();
+        reports_dawdle = false;
+        for (int i = 0; i < POKES; i++) tells_stage(STAGE_POKE);
+        poked += POKES;
+        runs_for(1);
+        scrapes_until_answered();
+        CHECK_MSG(value_of(handled) >= poked, "round %d: of %g it says %g", round, poked,
+                  value_of(handled));
+        runs();
+    }
+    dn_sim_free(sim);
 }
 
 TEST(what_was_counted_of_actors_is_not_counted_again_by_a_new_one) {
