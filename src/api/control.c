@@ -7,6 +7,7 @@
 
 #include "conn.h"
 #include "fd_watch.h"
+#include "lockout.h"
 #include "obs/log.h"
 #include "obs/slo_watcher.h"
 #include "ops.h"
@@ -31,6 +32,7 @@ enum {
 typedef struct control {
     const dn_control_config *config;
     fd_watch                *listener;
+    lockout                  lockout;
     ops_world                world;
     conn                     conns[CONNS_MAX];
 } control;
@@ -177,7 +179,7 @@ static int control_on_knock(dn_self *self, void *state, const dn_msg *msg) {
         if (fd < 0 && errno == EINTR) continue;
         if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED) {
             /* No descriptors, most likely: the sweep looks again. */
-            dn_log(DN_LOG_WARN, "control.accept", "cannot let anybody in: %s", strerror(errno));
+            lockout_goes_on(&c->lockout, LOCKOUT_CONTROL, errno, dn_mono_ns(self));
             return DN_OK;
         }
         if (fd < 0) break;
@@ -308,6 +310,7 @@ static int control_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
         if ((n->state == CONN_READING || n->state == CONN_WRITING) && n->moved_ns < since_ns)
             conn_close(n);
     }
+    lockout_look(&c->lockout, LOCKOUT_CONTROL, dn_mono_ns(self));
     fd_watch_once(c->listener, /* to_read= */ true, /* to_write= */ false);
     dn_timer_after(self, SWEEP_MS, CONTROL_SWEEP, 0);
     return DN_OK;

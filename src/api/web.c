@@ -7,8 +7,8 @@
 #include "web.h"
 
 #include "http/http_conn.h"
+#include "lockout.h"
 #include "metrics.h"
-#include "obs/log.h"
 #include "routes.h"
 
 #include <errno.h>
@@ -40,6 +40,7 @@ typedef struct visitor {
 typedef struct web {
     const dn_web_config *config;
     fd_watch            *listener;
+    lockout              lockout;
     route_world          world;
     visitor             *visitors[DN_WEB_CONNS_MOST]; /* made when they are first needed */
     uint32_t             used;                        /* so many of the first have been */
@@ -195,7 +196,7 @@ static int web_on_knock(dn_self *self, void *state, const dn_msg *msg) {
         if (fd < 0 && errno == EINTR) continue;
         if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED) {
             /* No descriptors, most likely: the sweep looks again. */
-            dn_log(DN_LOG_WARN, "http.accept", "cannot let anybody in: %s", strerror(errno));
+            lockout_goes_on(&b->lockout, LOCKOUT_HTTP, errno, dn_mono_ns(self));
             return DN_OK;
         }
         if (fd < 0) break;
@@ -355,6 +356,7 @@ static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
             http_conn_close(&v->conn);
         }
     }
+    lockout_look(&b->lockout, LOCKOUT_HTTP, dn_mono_ns(self));
     fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
     dn_timer_after(self, SWEEP_MS, WEB_SWEEP, 0);
     return DN_OK;

@@ -1,10 +1,12 @@
 /* http_test.c - the HTTP door as whoever knocks sees it. */
+#define _GNU_SOURCE /* prlimit */
 #include "place.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -152,4 +154,42 @@ TEST(while_running_jobs_end_whoever_knocks_is_refused_at_once) {
     CHECK(recv(fd, &byte, 1, 0) <= 0);
     (void)close(fd);
     CHECK_INT(place_connect(p), -1);
+}
+
+/* ---- Without descriptors ---- */
+
+/* What is open stays open; nothing more can be. */
+static void has_descriptors(const place *p, rlim_t soft) {
+    struct rlimit limit;
+
+    CHECK_INT(prlimit(p->daemon, RLIMIT_NOFILE, NULL, &limit), 0);
+    limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+    CHECK_INT(prlimit(p->daemon, RLIMIT_NOFILE, &limit, NULL), 0);
+}
+
+static int said_times(const place *p, const char *words) {
+    const char *at = place_read(p->log);
+    int         times = 0;
+
+    for (; (at = strstr(at, words)); at++) times++;
+    return times;
+}
+
+TEST(that_nobody_can_be_let_in_is_said_once_and_that_it_is_over_too) {
+    place *p = serves();
+
+    for (int i = 0; i < 3; i++) {
+        has_descriptors(p, 3);
+        const int waits = place_connect(p);
+        CHECK(waits >= 0);
+        WAIT_FOR(
+            place_has_said(p, "warn  http.accept: cannot let anybody in: Too many open files\n"),
+            20000);
+        has_descriptors(p, RLIM_INFINITY);
+        CHECK_ANSWER(place_gets(p, "/healthz"), "200", "alive");
+        (void)close(waits);
+    }
+    WAIT_FOR(place_has_said(p, "info  http.accept_over: whoever comes is let in again"), 20000);
+    CHECK_INT(said_times(p, "http.accept:"), 1);
+    stops(p);
 }

@@ -1,0 +1,24 @@
+/* lockout.h - nobody can be let in, most likely for want of descriptors: says so once, again at most once a minute while
+ * it lasts, and once when it is over.
+ * Each try alone would be a line every half second, all night. Plain data of the actor that accepts. */
+#ifndef DIURNAL_API_LOCKOUT_H
+#define DIURNAL_API_LOCKOUT_H
+
+#include "diurnal/base.h"
+
+typedef enum lockout_door { LOCKOUT_HTTP, LOCKOUT_CONTROL } lockout_door;
+
+/* Zeroed there is none. */
+typedef struct lockout {
+    bool     lasts;
+    int64_t  since_ns, said_ns, failed_ns; /* failed_ns: the last try */
+    uint64_t tries;
+} lockout;
+
+/* Somebody wants in, and accept fails with this errno. now_ns: monotonic. */
+void lockout_goes_on(lockout *l, lockout_door door, int code, int64_t now_ns);
+
+/* Now and then, at least every 5 s, as it is tried: with no try that failed for 10 s it is over. */
+void lockout_look(lockout *l, lockout_door door, int64_t now_ns);
+
+#endif
