@@ -19,6 +19,7 @@
 enum {
     EXECUTOR_HERE = DN_SERVICE_OWN,
     EXECUTOR_GRACE_IS_OVER,
+    EXECUTOR_SAY,
     START_TIMEOUT_MS = 10000,
     EXECUTOR_HEAP_MAX = 1 << 30,
 };
@@ -45,7 +46,8 @@ typedef struct executor {
     dn_numbers               unsettled; /* tickets of successes that kv has not answered for */
     dn_numbers               starting;  /* calls to tasks -> slot */
     bool                     introduced, stopping;
-    uint64_t                 told; /* how many run, as it was said last */
+    uint64_t                 told;   /* how many run, as it was said last */
+    bool                     to_say; /* so many, changed or not */
     dn_pipe                  to_kv, to_kv_notes, to_queue;
     dn_executor_status       status;
 } executor;
@@ -61,6 +63,7 @@ static int executor_on_room(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_grace_is_over(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_ask_running(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_say(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_here(dn_self *self, void *state, const dn_msg *msg);
 static int executor_flush(dn_self *self, void *state);
 static int executor_stopping(dn_self *self, void *state);
@@ -74,6 +77,7 @@ static const dn_handler executor_handlers[] = {
     {DN_MSG_CALL_FAILED, executor_on_start_failed},
     {DN_MSG_ROOM, executor_on_room},
     {EXECUTOR_GRACE_IS_OVER, executor_on_grace_is_over},
+    {EXECUTOR_SAY, executor_on_say},   /* timer: for who has begun to listen */
     {EXECUTOR_HERE, executor_on_here}, /* once, for the flush that asks for the first work */
     {DN_ASK_STATUS, executor_on_ask_status},
     {DN_ASK_RUNNING, executor_on_ask_running},
@@ -111,11 +115,22 @@ static int executor_init(dn_self *self, void *state, const void *config) {
     dn_pipe_init(self, &e->to_kv_notes, DN_KV, DN_NOTE_ATTEMPTS);
     dn_pipe_init(self, &e->to_queue, DN_QUEUE, DN_SETTLED);
     e->status.max_concurrency = max;
+    dn_timer_after(self, e->config->tick_ms, EXECUTOR_SAY, 0);
     return dn_send(self, dn_self_ref(self), EXECUTOR_HERE, NULL, 0);
 }
 
 static int executor_on_here(dn_self *self, void *state, const dn_msg *msg) {
     (void)self, (void)state, (void)msg;
+    return DN_OK;
+}
+
+/* Else whoever listens since the last change would not know until the next, which may be hours away. */
+static int executor_on_say(dn_self *self, void *state, const dn_msg *msg) {
+    executor *e = state;
+
+    (void)msg;
+    e->to_say = true;
+    dn_timer_after(self, e->config->tick_ms, EXECUTOR_SAY, 0);
     return DN_OK;
 }
 
@@ -402,7 +417,8 @@ static int executor_flush(dn_self *self, void *state) {
     dn_pipe_flush(self, &e->to_kv_notes);
     dn_pipe_flush(self, &e->to_kv);
     dn_pipe_flush(self, &e->to_queue);
-    if (e->status.in_flight != e->told) {
+    if (e->to_say || e->status.in_flight != e->told) {
+        e->to_say = false;
         e->told = e->status.in_flight;
         DN_EMIT(dn_in_flight, .in_flight = (int64_t)e->told,
                 .max_concurrency = (int64_t)e->status.max_concurrency);

@@ -107,3 +107,23 @@ TEST(a_day_on_which_every_job_succeeds_is_not_warned_of) {
     CHECK(s.on && !s.breached && s.misses == 0);
     world_ends();
 }
+
+/* Nothing changes meanwhile: all slots are taken, and stay so. */
+TEST(a_watcher_that_was_started_again_sees_that_no_slot_is_free) {
+    world_at(AT(7, 0) + 30000);
+    w.config.max_concurrency = 2;
+    w.config.job_timeout_ms = DN_DAY_MS;
+    job_hangs("", 0);
+    boots_watched();
+    dn_log_threshold(DN_LOG_INFO);
+    users("ada", 10, DUE(8, 0));
+    world_runs_to(AT(7, 5));
+    dn_sim_crash_actor_at(w.sim, DN_SLO_WATCHER, 1);
+    world_runs_to(AT(7, 30));
+    const dn_slo_report *r = ask(DN_SLO_WATCHER, DN_SLO_ASK, NULL, 0);
+    CHECK(r->evaluations > 0 && r->evaluations < 26);
+    CHECK(r->slo[DN_SLO_SATURATION].measured);
+    CHECK(r->slo[DN_SLO_SATURATION].value > 0.99);
+    CHECK_INT(logged("warn slo.breached: saturation"), 1);
+    world_ends();
+}
