@@ -208,9 +208,11 @@ static int web_on_knock(dn_self *self, void *state, const dn_msg *msg) {
 
 /* ---- What they ask ---- */
 
-static void respond(dn_self *self, visitor *v, http_response *r, bool for_head) {
+/* To HEAD without its body, also where it is refused: whoever asked so takes what follows for the next answer. */
+static void respond(dn_self *self, visitor *v, http_response *r) {
     size_t len = 0;
-    char  *bytes = http_response_take(r, dn_now_ms(self), for_head, v->conn.ends, &len);
+    char  *bytes =
+        http_response_take(r, dn_now_ms(self), http_conn_wants_head(&v->conn), v->conn.ends, &len);
 
     if (!bytes) {
         http_conn_close(&v->conn);
@@ -222,9 +224,7 @@ static void respond(dn_self *self, visitor *v, http_response *r, bool for_head) 
 
 static void stepped(dn_self *self, visitor *v, route_step step) {
     if (step == ROUTE_WAITS) enter(self, &v->conn, HTTP_CONN_ASKING);
-    else
-        respond(self, v, &v->exchange.response,
-                /* for_head= */ http_text_is(v->conn.head.method, "HEAD"));
+    else respond(self, v, &v->exchange.response);
 }
 
 /* A body nobody wants is not waited for: the answer ends the connection. */
@@ -239,7 +239,7 @@ static void refuse(dn_self *self, visitor *v, const http_fault *fault) {
     http_response r = http_problem(fault->status, fault->detail);
 
     v->conn.ends = true;
-    respond(self, v, &r, /* for_head= */ false);
+    respond(self, v, &r);
 }
 
 /* False: it has to wait for the other side, or for an answer. */

@@ -95,6 +95,41 @@ TEST(requests_on_one_connection_are_answered_in_their_order) {
     stops(p);
 }
 
+/* The length that is told in its head. */
+static long told_length(const char *answer) {
+    const char *at = strstr(answer, "\r\nContent-Length: ");
+
+    CHECK_MSG(at, "it is: %s", answer);
+    return strtol(at + strlen("\r\nContent-Length: "), NULL, 10);
+}
+
+TEST(a_head_has_the_length_of_the_get_and_no_body_also_where_it_is_refused) {
+    /* Behind the method. */
+    static const char *const requests[] = {
+        " /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", /* 200 */
+        " /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", /* 404 */
+        " /healthz HTTP/1.1\r\n\r\n",                                 /* 400: no Host */
+        " healthz HTTP/1.1\r\nHost: a\r\n\r\n",                       /* 400: no path */
+        " /healthz HTTP/1.1\nHost: a\n\n",                            /* 400: not even a line */
+        " /healthz HTTP/2.0\r\nHost: a\r\n\r\n",                      /* 505 */
+        " /healthz HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n",         /* 417 */
+    };
+    place *p = serves();
+    char   request[256];
+
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        (void)snprintf(request, sizeof request, "GET%s", requests[i]);
+        const char *got = asks(p, request);
+        const long  length = told_length(got);
+        CHECK_INT((long)strlen(strstr(got, "\r\n\r\n") + 4), length);
+        (void)snprintf(request, sizeof request, "HEAD%s", requests[i]);
+        const char *head = asks(p, request);
+        CHECK_INT(told_length(head), length);
+        CHECK_MSG(strcmp(strstr(head, "\r\n\r\n"), "\r\n\r\n") == 0, "it is: %s", head);
+    }
+    stops(p);
+}
+
 /* As many as there are places, all silent: whoever asks something gets in. */
 TEST(many_who_say_nothing_keep_nobody_out) {
     enum { MANY = 1100 };

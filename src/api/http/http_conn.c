@@ -68,6 +68,13 @@ http_got http_conn_read(http_conn *c, http_fault *out_fault) {
     return got;
 }
 
+bool http_conn_wants_head(const http_conn *c) {
+    static const char method[] = "HEAD ";
+    const size_t      len = sizeof method - 1;
+
+    return c->in_len >= len && memcmp(c->in, method, len) == 0;
+}
+
 void http_conn_next(http_conn *c) {
     c->in_len -= c->head_len;
     memmove(c->in, c->in + c->head_len, c->in_len);

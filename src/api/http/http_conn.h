@@ -40,6 +40,8 @@ typedef enum http_got {
 
 /* Looks at what stands in the buffer, then reads, at most a head's worth: PART may be said while there is more. */
 http_got http_conn_read(http_conn *c, http_fault *out_fault);
+/* Does what has been read of a request begin as HEAD? Also of one that is none, or not yet whole. */
+bool http_conn_wants_head(const http_conn *c);
 /* The request under way is answered: what comes behind it moves up. */
 void http_conn_next(http_conn *c);
 
