@@ -96,7 +96,7 @@ TEST(a_line_of_json_has_the_same_in_an_object) {
 }
 
 static const dn_log_field *some_fields(void) {
-    static dn_log_field fields[6];
+    static dn_log_field fields[7];
 
     fields[0] = dn_log_integer("window_s", -900);
     fields[1] = dn_log_real("measured", 0.1);
@@ -104,35 +104,66 @@ static const dn_log_field *some_fields(void) {
     fields[3] = dn_log_text("why", "no room \"there\"");
     fields[4] = dn_log_real("ratio", NAN);
     fields[5] = dn_log_text("none", NULL);
+    fields[6] = dn_log_real("rate", -INFINITY);
     return fields;
 }
 
 TEST(fields_are_members_of_the_object_with_their_types) {
     listen_to_pipe(DN_LOG_JSON);
-    dn_log_fields(DN_LOG_WARN, "slo.breached", "too slow", some_fields(), 6);
+    dn_log_fields(DN_LOG_WARN, "slo.breached", "too slow", some_fields(), 7);
     CHECK_STR(hear(), "{\"t\":\"2026-11-18T08:00:00.123Z\",\"level\":\"warn\",\"event\":"
                       "\"slo.breached\",\"text\":\"too slow\",\"window_s\":-900,\"measured\":0.1,"
                       "\"due_bucket\":\"07:30\",\"why\":\"no room \\\"there\\\"\",\"ratio\":null,"
-                      "\"none\":null}\n");
+                      "\"none\":null,\"rate\":null}\n");
 }
 
 TEST(fields_are_names_and_values_in_a_line_of_text) {
     listen_to_pipe(DN_LOG_TEXT);
-    dn_log_fields(DN_LOG_WARN, "slo.breached", "too slow", some_fields(), 6);
+    dn_log_fields(DN_LOG_WARN, "slo.breached", "too slow", some_fields(), 7);
     CHECK_STR(hear(), "08:00:00.123 warn  slo.breached: too slow window_s=-900 measured=0.1 "
-                      "due_bucket=07:30 why=\"no room \\\"there\\\"\" ratio=null none=null\n");
+                      "due_bucket=07:30 why=\"no room \\\"there\\\"\" ratio=null none=null "
+                      "rate=null\n");
+}
+
+static void check_read_back(double value) {
+    const dn_log_field field = dn_log_real("value", value);
+
+    now_ms += 10000; /* none of them is a repeat */
+    dn_log_fields(DN_LOG_INFO, "a.b", "", &field, 1);
+    json_t *line = hear_json();
+    CHECK_MSG(json_number_value(json_object_get(line, "value")) == value, "%a in %s", value, heard);
+    json_decref(line);
 }
 
 TEST(a_number_is_read_back_as_it_was) {
     static const double values[] = {0.1, 1e-300, 1.0 / 3, 12345678.9, -0.0, 300, 1e22};
+    uint64_t            random = test_seed();
 
     listen_to_pipe(DN_LOG_JSON);
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        const dn_log_field field = dn_log_real("value", values[i]);
-        dn_log_fields(DN_LOG_INFO, "a.b", "", &field, 1);
-        json_t *line = hear_json();
-        CHECK(json_number_value(json_object_get(line, "value")) == values[i]);
-        json_decref(line);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) check_read_back(values[i]);
+    /* 15 digits of some are too much, of others too little. */
+    for (int i = 0; i < 100; i++) check_read_back((double)(int64_t)test_random(&random) / 1e9);
+}
+
+TEST(a_value_that_could_be_misread_stands_in_quotes) {
+    static const struct {
+        const char *value, *shown;
+    } all[] = {{"", "\"\""},
+               {"two words", "\"two words\""},
+               {"a=b", "\"a=b\""},
+               {"a\"b", "\"a\\\"b\""},
+               {"tab\t", "\"tab\\t\""},
+               {"\xc3\xa4", "\"\xc3\xa4\""},
+               {"07:30", "07:30"},
+               {"~!", "~!"}};
+
+    listen_to_pipe(DN_LOG_TEXT);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char               line[100];
+        const dn_log_field field = dn_log_text("x", all[i].value);
+        dn_log_fields(DN_LOG_INFO, "a.b", "c", &field, 1);
+        (void)snprintf(line, sizeof line, "08:00:00.123 info  a.b: c x=%s\n", all[i].shown);
+        CHECK_STR(hear(), line);
     }
 }
 
@@ -158,6 +189,29 @@ TEST(every_instant_has_its_date) {
     }
 }
 
+/* As a line has it. */
+static void time_of_machine(char text[64]) {
+    struct timespec t;
+    struct tm       civil;
+
+    CHECK_INT(clock_gettime(CLOCK_REALTIME, &t), 0);
+    CHECK(gmtime_r(&t.tv_sec, &civil));
+    const size_t len = strftime(text, 64, "{\"t\":\"%Y-%m-%dT%H:%M:%S", &civil);
+    (void)snprintf(text + len, 64 - len, ".%03ldZ", t.tv_nsec / 1000000);
+}
+
+TEST(without_a_clock_of_ones_own_it_is_that_of_the_machine) {
+    char before[64], after[64];
+
+    listen_to_pipe(DN_LOG_JSON);
+    dn_log_clock(NULL, NULL);
+    time_of_machine(before);
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    time_of_machine(after);
+    CHECK_MSG(strncmp(hear(), before, strlen(before)) >= 0, "%s before %s", heard, before);
+    CHECK_MSG(strncmp(heard, after, strlen(after)) <= 0, "%s after %s", heard, after);
+}
+
 TEST(without_being_asked_a_pipe_gets_json) {
     listen_to_pipe(DN_LOG_AUTO);
     dn_log(DN_LOG_INFO, "a.b", "c");
@@ -180,22 +234,33 @@ TEST(without_being_asked_a_terminal_gets_text_and_stays_as_it_was) {
     CHECK_INT(fcntl(screen, F_GETFL) & O_NONBLOCK, 0);
 }
 
-static void listen_as_journal(int kind_of_ends[2]) {
+TEST(an_output_that_is_another_is_looked_at_anew) {
+    listen_to_pipe(DN_LOG_AUTO);
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    CHECK_INT(hear()[0], '{');
+    (void)terminal_opens();
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    CHECK_STR(hear(), "08:00:00.123 info  a.b: c\r\n");
+}
+
+/* Of the journal, if its variable names them: so much beside their device and their inode, and that behind it. */
+static void listen_as_journal(int ends[2], unsigned beside_dev, unsigned beside_ino,
+                              const char *behind) {
     struct stat s;
     char        stream[64];
 
-    CHECK_INT(fstat(kind_of_ends[1], &s), 0);
-    (void)snprintf(stream, sizeof stream, "%llu:%llu", (unsigned long long)s.st_dev,
-                   (unsigned long long)s.st_ino);
+    CHECK_INT(fstat(ends[1], &s), 0);
+    (void)snprintf(stream, sizeof stream, "%llu:%llu%s", (unsigned long long)s.st_dev + beside_dev,
+                   (unsigned long long)s.st_ino + beside_ino, behind);
     CHECK_INT(setenv("JOURNAL_STREAM", stream, 1), 0);
-    listen_at(kind_of_ends[0], kind_of_ends[1]);
+    listen_at(ends[0], ends[1]);
 }
 
 TEST(the_journal_gets_the_level_as_a_prefix_and_no_time) {
     int ends[2];
 
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    listen_as_journal(ends);
+    listen_as_journal(ends, 0, 0, "");
     dn_log_threshold(DN_LOG_DEBUG);
     dn_log(DN_LOG_DEBUG, "a.b", "c");
     dn_log(DN_LOG_INFO, "a.b", "c");
@@ -208,18 +273,18 @@ TEST(the_journal_gets_the_level_as_a_prefix_and_no_time) {
 }
 
 TEST(an_output_that_is_no_longer_the_journal_gets_no_prefix) {
-    int         ends[2];
-    struct stat s;
-    char        stream[64];
+    static const struct {
+        unsigned    dev, ino;
+        const char *behind;
+    } others[] = {{0, 1, ""}, {1, 0, ""}, {0, 0, "x"}};
+    int ends[2];
 
     CHECK_INT(pipe(ends), 0);
-    CHECK_INT(fstat(ends[1], &s), 0);
-    (void)snprintf(stream, sizeof stream, "%llu:%llu", (unsigned long long)s.st_dev,
-                   (unsigned long long)s.st_ino + 1);
-    CHECK_INT(setenv("JOURNAL_STREAM", stream, 1), 0);
-    listen_at(ends[0], ends[1]);
-    dn_log(DN_LOG_INFO, "a.b", "c");
-    CHECK_INT(hear()[0], '{');
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        listen_as_journal(ends, others[i].dev, others[i].ino, others[i].behind);
+        dn_log(DN_LOG_INFO, "a.b", "c");
+        CHECK_INT(hear()[0], '{');
+    }
 }
 
 /* ---- Any bytes ---- */
@@ -262,6 +327,7 @@ TEST(characters_pass_and_what_only_looks_like_one_does_not) {
         const char *in, *out;
     } all[] = {
         {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\xc2\x85\xc2\xa0", "\xc2\x85\xc2\xa0"}, /* one is a control, one is not */
         {"\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf", "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf"},
         {"\xc1\xbf", "??"},      /* overlong */
         {"\xe0\x9f\xbf", "???"}, /* overlong */
@@ -285,6 +351,7 @@ TEST(characters_pass_and_what_only_looks_like_one_does_not) {
         dn_log(DN_LOG_INFO, "a.b", "%s", all[i].in);
         json_t *line = hear_json();
         CHECK_STR(text_of(line), expected);
+        CHECK_MSG(!strstr(heard, "\xc2\x85"), "%s", heard);
         json_decref(line);
     }
 }
@@ -293,15 +360,22 @@ TEST(nothing_that_is_logged_gives_orders_to_a_terminal) {
     listen_to_pipe(DN_LOG_TEXT);
     dn_log(DN_LOG_INFO, "a.b",
            "1\x1b[2J\r\n2\t\x7f\xc2\x9b"
-           "3");
-    CHECK_STR(hear(), "08:00:00.123 info  a.b: 1 [2J  2   3\n");
+           "3\x9b"
+           "4");
+    CHECK_STR(hear(), "08:00:00.123 info  a.b: 1 [2J  2   3\xef\xbf\xbd"
+                      "4\n");
+}
+
+static const char *too_long(void) {
+    static char text[5001];
+
+    memset(text, '\\', sizeof text - 1);
+    return text;
 }
 
 TEST(what_does_not_fit_is_cut_and_the_line_says_so) {
-    char text[5001];
+    const char *text = too_long();
 
-    memset(text, '\\', sizeof text - 1);
-    text[sizeof text - 1] = '\0';
     listen_to_pipe(DN_LOG_JSON);
     const dn_log_field fields[] = {dn_log_integer("one", 1), dn_log_text("two", text),
                                    dn_log_integer("three", 3)};
@@ -310,14 +384,33 @@ TEST(what_does_not_fit_is_cut_and_the_line_says_so) {
     CHECK_INT(strlen(text_of(line)), 700);
     CHECK_INT(json_integer_value(json_object_get(line, "one")), 1);
     CHECK_PTR(json_object_get(line, "two"), NULL);
+    CHECK_PTR(json_object_get(line, "three"), NULL);
     CHECK(json_is_true(json_object_get(line, "cut")));
     json_decref(line);
+    dn_log_fields(DN_LOG_INFO, "a.b", "all of it", fields, 3);
+    CHECK(strstr(hear(), "\"text\":\"all of it\",\"one\":1,\"cut\":true}\n"));
     dn_log_format(DN_LOG_TEXT);
     dn_log_fields(DN_LOG_INFO, "a.b", text, fields, 1);
     CHECK(strstr(hear(), "\\ one=1 …\n"));
 }
 
+TEST(of_a_long_text_a_thousand_bytes_are_said) {
+    listen_to_pipe(DN_LOG_JSON);
+    dn_log(DN_LOG_INFO, "a.b", "%0*d", 3000, 1);
+    json_t *line = hear_json();
+    CHECK_INT(strlen(text_of(line)), 1000);
+    json_decref(line);
+}
+
 /* ---- Levels and sinks ---- */
+
+TEST(unless_told_otherwise_it_says_info_and_what_is_worse) {
+    listen_to_pipe(DN_LOG_TEXT);
+    dn_log(DN_LOG_DEBUG, "a.b", "c");
+    CHECK_STR(hear(), "");
+    dn_log(DN_LOG_INFO, "a.b", "c");
+    CHECK_INT(count(hear(), "\n"), 1);
+}
 
 TEST(what_is_below_the_threshold_is_not_said) {
     listen_to_pipe(DN_LOG_TEXT);
@@ -333,7 +426,7 @@ TEST(what_is_below_the_threshold_is_not_said) {
     CHECK_STR(hear(), "");
 }
 
-static char sunk[100];
+static char sunk[3000];
 static int  sunk_lines;
 
 static void sink(void *context, dn_log_level level, const char *event, const char *text) {
@@ -349,6 +442,9 @@ TEST(a_sink_of_ones_own_gets_every_line_with_its_fields_in_words) {
     CHECK_STR(sunk, "2 slo.breached: too slow window_s=-900 measured=0.1 due_bucket=07:30");
     for (int i = 0; i < 100; i++) dn_log(DN_LOG_WARN, "store.full", "again");
     CHECK_INT(sunk_lines, 101);
+    const dn_log_field fields[] = {dn_log_integer("one", 1), dn_log_text("two", too_long())};
+    dn_log_fields(DN_LOG_WARN, "a.b", "c", fields, 2);
+    CHECK_STR(sunk, "2 a.b: c one=1 …");
     dn_log_to(NULL, NULL);
     dn_log(DN_LOG_WARN, "a.b", "c");
     CHECK_STR(hear(), "08:00:00.123 warn  a.b: c\n");
@@ -388,15 +484,46 @@ TEST(the_next_line_of_an_event_says_its_repeats_first) {
                       "of=store.full lines=5\n08:00:10.123 info  store.full: again\n");
 }
 
+/* Of one that was said itself they know nothing. */
 TEST(repeats_are_as_bad_as_the_worst_of_them) {
     listen_to_pipe(DN_LOG_TEXT);
     say_often(DN_LOG_INFO, "store.full", 25);
     say_often(DN_LOG_ERROR, "store.full", 1);
     say_often(DN_LOG_INFO, "store.full", 1);
+    say_often(DN_LOG_INFO, "tick.late", 20);
+    say_often(DN_LOG_WARN, "tick.late", 1);
+    say_often(DN_LOG_ERROR, "disk.low", 20);
+    say_often(DN_LOG_INFO, "disk.low", 1);
     (void)hear();
     now_ms += 10000;
     dn_log_tick();
-    CHECK(strstr(hear(), "error log.repeated: and 7 more"));
+    CHECK(strstr(hear(), " error log.repeated: and 7 more of store.full"));
+    CHECK(strstr(heard, " warn  log.repeated: and 1 more of tick.late"));
+    CHECK(strstr(heard, " info  log.repeated: and 1 more of disk.low"));
+}
+
+TEST(an_event_is_known_by_its_name_wherever_that_stands) {
+    static const char here[] = "store.full", there[] = "store.full";
+
+    listen_to_pipe(DN_LOG_TEXT);
+    say_often(DN_LOG_INFO, here, 15);
+    say_often(DN_LOG_INFO, there, 15);
+    CHECK_INT(count(hear(), "store.full"), 20);
+}
+
+/* Each of them is an event of its own; and of those that are too many to be counted every line is said. */
+TEST(of_128_events_the_repeats_are_summed_up_and_those_of_others_said) {
+    static char names[200][8];
+
+    listen_to_pipe(DN_LOG_TEXT);
+    for (int i = 0; i < 200; i++) {
+        (void)snprintf(names[i], sizeof names[i], "a.%d", i);
+        say_often(DN_LOG_INFO, names[i], 25);
+        CHECK_INT(count(hear(), "again\n"), i < 128 ? 20 : 25);
+    }
+    now_ms += 10000;
+    dn_log_tick();
+    CHECK_INT(count(hear(), "log.repeated: and 5 more of a."), 128);
 }
 
 TEST(at_debug_every_line_is_said) {
@@ -532,7 +659,7 @@ TEST(what_was_lost_is_said_before_what_comes_after_it) {
     (void)hear();
     dn_log(DN_LOG_INFO, "a.b", "after");
     hear();
-    CHECK(strstr(heard, "log.dropped"));
+    CHECK(strstr(heard, " warn  log.dropped: lines were lost here"));
     CHECK(strstr(heard, "log.dropped") < strstr(heard, "after"));
 }
 
@@ -611,7 +738,20 @@ TEST(at_the_end_everything_is_written_as_fast_as_it_is_read) {
               MANY + 50);
 }
 
-TEST(exit_waits_for_the_reader_too) {
+/* Whether it waits for something; or has ended. */
+static bool is_at_rest(pid_t pid) {
+    char path[40], about[100] = "";
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    CHECK(file);
+    CHECK(fgets(about, sizeof about, file));
+    (void)fclose(file);
+    const char *name_end = strrchr(about, ')');
+    return name_end && (name_end[2] == 'S' || name_end[2] == 'Z');
+}
+
+TEST(exit_waits_for_the_reader_and_says_what_was_lost) {
     int  lines[2], ready[2];
     char byte;
 
@@ -628,6 +768,7 @@ TEST(exit_waits_for_the_reader_too) {
     }
     CHECK_INT(close(lines[1]), 0);
     CHECK_INT(read(ready[0], &byte, 1), 1);
+    while (!is_at_rest(pid)) {} /* all is full: without a reader it gets no further */
     reader = lines[0];
     size_t len = 0;
     read_slowly(&len);
@@ -647,9 +788,14 @@ TEST(repeats_are_said_at_the_end_though_their_time_is_not_over) {
     listen_to_pipe(DN_LOG_TEXT);
     say_often(DN_LOG_WARN, "store.full", 50);
     dn_log_finish(0);
-    CHECK_INT(count(hear(), "and 30 more of store.full"), 1);
+    CHECK_INT(count(hear(), " warn  log.repeated: and 30 more of store.full"), 1);
     dn_log_finish(0);
     CHECK_STR(hear(), "");
+    /* Who goes on nevertheless has said his 20 of this time. */
+    say_often(DN_LOG_INFO, "store.full", 5);
+    dn_log_finish(0);
+    CHECK_STR(hear(), "08:00:00.123 info  log.repeated: and 5 more of store.full within 10 s "
+                      "of=store.full lines=5\n");
 }
 
 /* ---- Threads ---- */
