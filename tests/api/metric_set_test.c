@@ -179,17 +179,3 @@ TEST(actors_have_gauges_that_are_set_and_counters_that_grow) {
     CHECK_VALUE("diurnal_users", 11);
     CHECK_VALUE("diurnal_executor_max_concurrency", 64);
 }
-
-/* ---- The beginning ---- */
-
-TEST(a_metric_that_is_there_already_is_refused_by_its_name) {
-    const char *what = "", *const no_labels[] = {NULL};
-
-    CHECK_INT(prom_collector_registry_default_init(), 0);
-    prom_gauge_t *other =
-        prom_gauge_new("diurnal_users", "Somebody else's.", 0, (const char **)(uintptr_t)no_labels);
-    CHECK(other);
-    CHECK_INT(prom_collector_registry_register_metric(other), 0);
-    CHECK_INT(metric_set_start("1.0", "abc", &what), DN_EINVAL);
-    CHECK_STR(what, "diurnal_users");
-}

@@ -156,5 +156,27 @@ TEST(what_was_counted_of_actors_is_not_counted_again_by_a_new_one) {
         CHECK(value_of(handled) < before + POKES);
         CHECK_INT((int64_t)value_of(restarts), i);
     }
+
+    /* One that begins anew goes on from what it had. */
+    const double had = value_of(handled);
+    dn_sim_crash_actor_at(sim, "stage", 1);
+    tells_stage(STAGE_POKE);
+    runs();
+    for (int i = 0; i < 50; i++) tells_stage(STAGE_POKE);
+    runs();
+    scrapes();
+    CHECK_MSG(value_of(handled) >= had + 40 && value_of(handled) < had + 100, "%g after %g",
+              value_of(handled), had);
     dn_sim_free(sim);
+}
+
+TEST(a_metric_that_is_there_already_is_named) {
+    char why[DN_METRICS_WHY];
+
+    CHECK_INT(prom_collector_registry_default_init(), 0);
+    prom_gauge_t *other = prom_gauge_new("diurnal_users", "Somebody else's.", 0, NULL);
+    CHECK(other);
+    CHECK_INT(prom_collector_registry_register_metric(other), 0);
+    CHECK_INT(dn_daemon_metrics_start("1.0", "abc", why), DN_EINVAL);
+    CHECK_STR(why, "metrics: diurnal_users is there already, or is no name");
 }
