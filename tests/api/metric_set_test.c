@@ -154,10 +154,11 @@ TEST(a_level_shows_its_value_from_the_first_one_on_and_no_number_where_it_has_no
     reads_page();
     CHECK_VALUE(LEVEL("value"), 7);
     CHECK_VALUE(LEVEL("breached"), 1);
-    s.measured = false;
+    s.measured = s.breached = false;
     metric_set_slo(DN_SLO_JOB_LATENCY, &s);
     reads_page();
     CHECK(isnan(value_of(LEVEL("value"))));
+    CHECK_VALUE(LEVEL("breached"), 0);
     CHECK_PTR(value_at("diurnal_slo_value{slo=\"tick_budget\"}"), NULL);
 }
 
