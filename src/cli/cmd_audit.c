@@ -82,7 +82,7 @@ static bool look_again(const run *r, dn_day day, uint64_t n, suspect *found, sou
 }
 
 static void fault_say(run *r, dn_day day, const suspect *s, const source_user *user) {
-    char        date[DN_DAY_TEXT], quoted[TEXT_QUOTED];
+    char        date[DN_DAY_TEXT], quoted[DN_TEXT_QUOTED];
     const char *fault = audit_fault_text(s->fault);
 
     r->faulty++;
@@ -93,7 +93,7 @@ static void fault_say(run *r, dn_day day, const suspect *s, const source_user *u
                                                      (json_int_t)s->n, "fault", fault));
     if (!r->call->json)
         printf("%s: user %s (number %" PRIu64 ") %s\n", date,
-               text_quoted(user->id, user->id_len, quoted), s->n, fault);
+               dn_text_quoted(user->id, user->id_len, quoted), s->n, fault);
 }
 
 /* A store that nobody writes to is what it is at the first look. */
@@ -291,12 +291,12 @@ static int run_all(run *r, dn_day asked) {
 int cmd_audit(const call *c) {
     const char *text = call_flag(c, "day");
     dn_day      asked = DN_DAY_NONE;
-    char        quoted[TEXT_QUOTED];
+    char        quoted[DN_TEXT_QUOTED];
     int         exit_code;
 
     if (text && dn_day_read(text, strlen(text), &asked) < 0)
         return complain(DN_EXIT_USAGE, "--day: %s is no date (YYYY-MM-DD)",
-                        text_quoted(text, strlen(text), quoted));
+                        dn_text_quoted(text, strlen(text), quoted));
     run *r = calloc(1, sizeof *r);
     if (!r) return complain(DN_EXIT_FAILED, "out of memory");
     r->call = c;

@@ -20,24 +20,24 @@ static const char *text(const json_t *user, const char *key) {
 
 /* Said before the daemon is asked, in the words of the flags. */
 static int set_check(const call *c, const char *id, const char *due, const char *starts_on) {
-    char        quoted[TEXT_QUOTED];
+    char        quoted[DN_TEXT_QUOTED];
     uint32_t    minute;
     dn_day      day;
     const char *fault = dn_id_fault(id, strlen(id));
 
     if (fault)
         return complain(DN_EXIT_USAGE, "%s: the id %s %s", c->command->name,
-                        text_quoted(id, strlen(id), quoted), fault);
+                        dn_text_quoted(id, strlen(id), quoted), fault);
     if (!due)
         return complain(DN_EXIT_USAGE, "%s: --due is missing; as: diurnal users set %s --due 08:00",
-                        c->command->name, text_quoted(id, strlen(id), quoted));
+                        c->command->name, dn_text_quoted(id, strlen(id), quoted));
     if (dn_due_read(due, strlen(due), &minute) < 0)
         return complain(DN_EXIT_USAGE, "--due: %s is no minute of the day, from 00:00 to 23:59",
-                        text_quoted(due, strlen(due), quoted));
+                        dn_text_quoted(due, strlen(due), quoted));
     if (starts_on && strcmp(starts_on, "today") != 0 &&
         dn_day_read(starts_on, strlen(starts_on), &day) < 0)
         return complain(DN_EXIT_USAGE, "--starts-on: %s is no date (YYYY-MM-DD), nor today",
-                        text_quoted(starts_on, strlen(starts_on), quoted));
+                        dn_text_quoted(starts_on, strlen(starts_on), quoted));
     return DN_EXIT_DONE;
 }
 

@@ -227,7 +227,7 @@ static bool is_group(const char *word) {
 static int refuse_unknown(int argc, char **argv) {
     const char *names[COMMANDS], *nearest;
     const bool  group = is_group(argv[0]);
-    char        asked[256], quoted[TEXT_QUOTED];
+    char        asked[256], quoted[DN_TEXT_QUOTED];
 
     if (group && argc < 2) {
         (void)help_of_commands(argv[0]);
@@ -235,9 +235,9 @@ static int refuse_unknown(int argc, char **argv) {
     }
     (void)snprintf(asked, sizeof asked, "%s%s%s", argv[0], group ? " " : "", group ? argv[1] : "");
     for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
-    nearest = text_nearest(asked, strlen(asked), names, COMMANDS);
+    nearest = dn_text_nearest(asked, strlen(asked), names, COMMANDS);
     return complain(
-        DN_EXIT_USAGE, "there is no command %s; %s%s", text_quoted(asked, strlen(asked), quoted),
+        DN_EXIT_USAGE, "there is no command %s; %s%s", dn_text_quoted(asked, strlen(asked), quoted),
         nearest ? "the nearest is " : "diurnal --help has them all", nearest ? nearest : "");
 }
 

@@ -78,7 +78,7 @@ static int line_check(const reader *r) {
     for (size_t at = 0; at < r->len;) {
         const char *tab = memchr(r->text + at, '\t', r->len - at);
         size_t      len = (tab ? (size_t)(tab - r->text) : r->len) - at;
-        const char *fault = text_fault(r->text + at, len);
+        const char *fault = dn_text_fault(r->text + at, len);
 
         if (fault) {
             char sentence[64];
@@ -102,10 +102,10 @@ static int line_parse(reader *r, char **out_key, char **out_value, size_t *out_l
     if (*key == '[') return refuse(r, "there are no [sections]; every line is key = value");
     at = memchr(key, '=', (size_t)(end - key));
     if (!at) {
-        char quoted[TEXT_QUOTED], sentence[TEXT_QUOTED + 64];
+        char quoted[DN_TEXT_QUOTED], sentence[DN_TEXT_QUOTED + 64];
 
         (void)snprintf(sentence, sizeof sentence, "%s is not a line of the form key = value",
-                       text_quoted(key, (size_t)(end - key), quoted));
+                       dn_text_quoted(key, (size_t)(end - key), quoted));
         return refuse(r, sentence);
     }
     value = blanks_skip(at + 1, end);

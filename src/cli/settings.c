@@ -134,10 +134,10 @@ static int flags_read(dn_settings_input *input, given *out_given, char *why) {
         } else if (!only_operands && arg[0] == '-' && arg[1] != '\0') {
             rc = flag_read(input, &at, out_given, why);
         } else if (!input->operands) {
-            char quoted[TEXT_QUOTED];
+            char quoted[DN_TEXT_QUOTED];
 
             rc = refuse(why, "%s: there is nothing it could mean here; a flag begins with --",
-                        text_quoted(arg, strlen(arg), quoted));
+                        dn_text_quoted(arg, strlen(arg), quoted));
         } else {
             input->operands[input->operands_len++] = arg;
         }
@@ -188,7 +188,7 @@ static int flag_read(dn_settings_input *input, int *at, given *out_given, char *
 
 static int flag_refuse(const dn_settings_input *input, const char *name, size_t len, char *why) {
     enum { NAMES_MAX = DN_SETTINGS + 32 };
-    char        dashed[DN_SETTINGS][DN_SETTING_NAME], nearest[128], quoted[TEXT_QUOTED];
+    char        dashed[DN_SETTINGS][DN_SETTING_NAME], nearest[128], quoted[DN_TEXT_QUOTED];
     const char *names[NAMES_MAX];
     size_t      names_len = 0;
 
@@ -201,7 +201,7 @@ static int flag_refuse(const dn_settings_input *input, const char *name, size_t 
     for (size_t i = 0; i < DN_SETTINGS; i++) names[i] += 2;
     while (len > 0 && *name == '-') name++, len--;
     nearest_write(name, len, names, names_len, nearest, sizeof nearest);
-    return refuse(why, "there is no flag %s; %s%s", text_quoted(name, len, quoted),
+    return refuse(why, "there is no flag %s; %s%s", dn_text_quoted(name, len, quoted),
                   nearest[0] ? "the nearest is --" : "--help has them all", nearest);
 }
 
@@ -234,7 +234,7 @@ static int environment_read(char *const *environment, given *out_given,
 }
 
 static int variable_refuse(const char *name, size_t len, char *why) {
-    char variables[DN_SETTINGS][DN_SETTING_NAME], nearest[DN_SETTING_NAME], quoted[TEXT_QUOTED];
+    char variables[DN_SETTINGS][DN_SETTING_NAME], nearest[DN_SETTING_NAME], quoted[DN_TEXT_QUOTED];
     const char *names[DN_SETTINGS + OTHERS];
 
     /* Without the prefix: with it all of them would be near. */
@@ -245,7 +245,8 @@ static int variable_refuse(const char *name, size_t len, char *why) {
     for (size_t i = 0; i < OTHERS; i++) names[DN_SETTINGS + i] = others[i] + PREFIX_LEN;
     nearest_write(name + PREFIX_LEN, len - PREFIX_LEN, names, DN_SETTINGS + OTHERS, nearest,
                   sizeof nearest);
-    return refuse(why, "environment: there is no setting %s; %s%s", text_quoted(name, len, quoted),
+    return refuse(why, "environment: there is no setting %s; %s%s",
+                  dn_text_quoted(name, len, quoted),
                   nearest[0] ? "the nearest is " PREFIX : "unset it", nearest);
 }
 
@@ -306,7 +307,7 @@ static int file_on_line(void *context, const char *key, const char *value, size_
     dn_settings *const      s = context;
     const int               i = setting_find(key);
     const dn_setting_source source = {.from = DN_FROM_FILE, .line = line};
-    char                    nearest[DN_SETTING_NAME], quoted[TEXT_QUOTED], sentence[INI_WHY];
+    char                    nearest[DN_SETTING_NAME], quoted[DN_TEXT_QUOTED], sentence[INI_WHY];
     int                     rc;
 
     if (i < 0) {
@@ -314,9 +315,10 @@ static int file_on_line(void *context, const char *key, const char *value, size_
 
         for (size_t n = 0; n < DN_SETTINGS; n++) names[n] = dn_settings_table[n].key;
         nearest_write(key, strlen(key), names, DN_SETTINGS, nearest, sizeof nearest);
-        (void)snprintf(
-            fault, INI_WHY, "there is no setting %s; %s%s", text_quoted(key, strlen(key), quoted),
-            nearest[0] ? "the nearest is " : "diurnal serve --help has them all", nearest);
+        (void)snprintf(fault, INI_WHY, "there is no setting %s; %s%s",
+                       dn_text_quoted(key, strlen(key), quoted),
+                       nearest[0] ? "the nearest is " : "diurnal serve --help has them all",
+                       nearest);
         return DN_EINVAL;
     }
     if (i == DN_SETTING_config) {
@@ -361,7 +363,7 @@ static int int_read(const dn_setting *setting, const char *value, size_t len, in
     bool       bad = len == (size_t)negative;
     bool       far = false; /* further than 64 bits reach */
     int64_t    number = 0;
-    char       quoted[TEXT_QUOTED];
+    char       quoted[DN_TEXT_QUOTED];
 
     for (size_t i = negative; i < len && !bad; i++) {
         bad = value[i] < '0' || value[i] > '9';
@@ -370,15 +372,15 @@ static int int_read(const dn_setting *setting, const char *value, size_t len, in
     }
     if (bad)
         return fault_of(setting, fault, "%s is not a whole number of %s",
-                        text_quoted(value, len, quoted), setting->unit);
+                        dn_text_quoted(value, len, quoted), setting->unit);
     if (far) number = INT64_MAX;
     if (negative) number = -number;
     if (number < setting->min)
         return fault_of(setting, fault, "%s is less than %lld, the least there may be",
-                        text_quoted(value, len, quoted), (long long)setting->min);
+                        dn_text_quoted(value, len, quoted), (long long)setting->min);
     if (number > setting->max)
         return fault_of(setting, fault, "%s is more than %lld, the most there may be",
-                        text_quoted(value, len, quoted), (long long)setting->max);
+                        dn_text_quoted(value, len, quoted), (long long)setting->max);
     *out_value = number;
     return DN_OK;
 }
@@ -391,7 +393,7 @@ static int real_read(const dn_setting *setting, const char *value, size_t len, d
     size_t     digits = 0, point = len;
     double     number = 0, scale = 1;
     bool       bad = false;
-    char       quoted[TEXT_QUOTED];
+    char       quoted[DN_TEXT_QUOTED];
 
     for (size_t i = negative; i < len && !bad; i++) {
         if (value[i] == '.' && point == len && digits > 0) {
@@ -405,14 +407,14 @@ static int real_read(const dn_setting *setting, const char *value, size_t len, d
     }
     if (bad || digits == 0 || point + 1 == len)
         return fault_of(setting, fault, "%s is not a number of up to 15 digits, with a point",
-                        text_quoted(value, len, quoted));
+                        dn_text_quoted(value, len, quoted));
     number = (negative ? -number : number) / scale;
     if (number < (double)setting->min)
         return fault_of(setting, fault, "%s is less than %lld, the least there may be",
-                        text_quoted(value, len, quoted), (long long)setting->min);
+                        dn_text_quoted(value, len, quoted), (long long)setting->min);
     if (number > (double)setting->max)
         return fault_of(setting, fault, "%s is more than %lld, the most there may be",
-                        text_quoted(value, len, quoted), (long long)setting->max);
+                        dn_text_quoted(value, len, quoted), (long long)setting->max);
     *out_value = number;
     return DN_OK;
 }
@@ -420,11 +422,11 @@ static int real_read(const dn_setting *setting, const char *value, size_t len, d
 static int bool_read(const dn_setting *setting, const char *value, size_t len, bool *out_value,
                      char *fault) {
     const bool is_true = len == 4 && memcmp(value, "true", 4) == 0;
-    char       quoted[TEXT_QUOTED];
+    char       quoted[DN_TEXT_QUOTED];
 
     if (!is_true && (len != 5 || memcmp(value, "false", 5) != 0))
         return fault_of(setting, fault, "%s is neither true nor false",
-                        text_quoted(value, len, quoted));
+                        dn_text_quoted(value, len, quoted));
     *out_value = is_true;
     return DN_OK;
 }
@@ -432,7 +434,7 @@ static int bool_read(const dn_setting *setting, const char *value, size_t len, b
 static int word_read(const dn_setting *setting, const char *value, size_t len, int *out_value,
                      char *fault) {
     const char *word = setting->unit;
-    char        quoted[TEXT_QUOTED];
+    char        quoted[DN_TEXT_QUOTED];
 
     for (int i = 0; *word != '\0'; i++) {
         const size_t word_len = strcspn(word, "|");
@@ -443,22 +445,22 @@ static int word_read(const dn_setting *setting, const char *value, size_t len, i
         }
         word += word_len + (word[word_len] == '|');
     }
-    return fault_of(setting, fault, "%s is none of %s", text_quoted(value, len, quoted),
+    return fault_of(setting, fault, "%s is none of %s", dn_text_quoted(value, len, quoted),
                     setting->unit);
 }
 
 static int text_take(const dn_setting *setting, const char *value, size_t len,
                      const char **out_text, char *fault) {
-    const char *const bad = text_fault(value, len);
-    char              quoted[TEXT_QUOTED];
+    const char *const bad = dn_text_fault(value, len);
+    char              quoted[DN_TEXT_QUOTED];
     char             *copy;
 
-    if (bad) return fault_of(setting, fault, "%s %s", text_quoted(value, len, quoted), bad);
+    if (bad) return fault_of(setting, fault, "%s %s", dn_text_quoted(value, len, quoted), bad);
     if (len < (size_t)setting->min) return fault_of(setting, fault, "it is empty");
     if (len > (size_t)setting->max)
         return fault_of(setting, fault, "it is longer than %lld bytes", (long long)setting->max);
     if (setting->type == DN_SETTING_ADDR && !is_address(value, len))
-        return fault_of(setting, fault, "%s is not %s", text_quoted(value, len, quoted),
+        return fault_of(setting, fault, "%s is not %s", dn_text_quoted(value, len, quoted),
                         setting->unit);
     copy = text_copy(value, len);
     if (!copy) return DN_ENOMEM;
@@ -582,7 +584,7 @@ static void place_write(const dn_settings *s, size_t i, char *out, size_t size) 
 /* "" if none is near. */
 static void nearest_write(const char *wrong, size_t len, const char *const *names, size_t names_len,
                           char *out, size_t size) {
-    const char *const nearest = text_nearest(wrong, len, names, names_len);
+    const char *const nearest = dn_text_nearest(wrong, len, names, names_len);
 
     (void)snprintf(out, size, "%s", nearest ? nearest : "");
 }

@@ -1,74 +1,12 @@
-/* text.c - text of others, read and shown with care.
- * Whatever is refused is quoted to whoever gave it, in a terminal or a log: its bytes must not get there as they
- * are, or a file could clear the screen and write another sentence in place of ours. */
+/* text.c - what the commands share about text and the files it is in. */
 #include "text.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "domain/daily.h"
-
-enum { SHOWN_MAX = 96, NAME_MAX_LEN = 48 };
-
-static bool     is_printable(uint32_t c);
-static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len);
-static char     plain(char c);
-
-const char *text_quoted(const char *bytes, size_t len, char out[TEXT_QUOTED]) {
-    size_t at = 0, used = 0;
-
-    static_assert(SHOWN_MAX + sizeof "\"\"..." + 4 < TEXT_QUOTED, "the longest fits");
-    out[used++] = '"';
-    while (at < len && used < SHOWN_MAX) {
-        uint32_t     c;
-        const size_t c_len = dn_utf8_read(bytes + at, len - at, &c);
-
-        if (c_len == 0 || !is_printable(c)) {
-            used += (size_t)snprintf(out + used, 5, "\\x%02x", (uint8_t)bytes[at]);
-            at++;
-            continue;
-        }
-        memcpy(out + used, bytes + at, c_len);
-        used += c_len;
-        at += c_len;
-    }
-    memcpy(out + used, at < len ? "...\"" : "\"", at < len ? 5 : 2);
-    return out;
-}
-
-const char *text_fault(const char *bytes, size_t len) {
-    for (size_t at = 0; at < len;) {
-        uint32_t     c;
-        const size_t c_len = dn_utf8_read(bytes + at, len - at, &c);
-
-        if (c_len == 0) return "is not UTF-8";
-        if (!is_printable(c)) return "has a control character in it";
-        at += c_len;
-    }
-    return NULL;
-}
-
-const char *text_nearest(const char *wrong, size_t wrong_len, const char *const *names,
-                         size_t len) {
-    const char *nearest = NULL;
-    unsigned    least = (unsigned)(wrong_len < 3 ? 1 : 1 + wrong_len / 3);
-
-    if (wrong_len == 0 || wrong_len > NAME_MAX_LEN) return NULL;
-    for (size_t i = 0; i < len; i++) {
-        const unsigned d = distance(wrong, wrong_len, names[i], strlen(names[i]));
-
-        if (d > least || (nearest && d == least)) continue;
-        nearest = names[i];
-        least = d;
-    }
-    return nearest;
-}
 
 const char *text_of_errno(int code) {
     switch (code) {
@@ -114,43 +52,4 @@ char *text_copy(const char *bytes, size_t len) {
     memcpy(copy, bytes, len);
     copy[len] = '\0';
     return copy;
-}
-
-/* Not a control character (C0, DEL, C1), nor one of those that turn the direction of what follows. */
-static bool is_printable(uint32_t c) {
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return false;
-    return !(c >= 0x202a && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069);
-}
-
-/* Letters put in, left out or replaced to get from one name to the other; two that changed places count as one. */
-static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_len) {
-    unsigned rows[3][NAME_MAX_LEN + 1];
-
-    assert(a_len <= NAME_MAX_LEN);
-    assert(b_len <= NAME_MAX_LEN);
-    for (size_t j = 0; j <= b_len; j++) rows[0][j] = (unsigned)j;
-    for (size_t i = 1; i <= a_len; i++) {
-        unsigned *const       row = rows[i % 3];
-        const unsigned *const above = rows[(i + 2) % 3], *const above2 = rows[(i + 1) % 3];
-
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= b_len; j++) {
-            const char ca = plain(a[i - 1]), cb = plain(b[j - 1]);
-            unsigned   best = above[j - 1] + (ca != cb);
-
-            if (above[j] + 1 < best) best = above[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            if (i > 1 && j > 1 && ca == plain(b[j - 2]) && plain(a[i - 2]) == cb &&
-                above2[j - 2] + 1 < best)
-                best = above2[j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return rows[a_len % 3][b_len];
-}
-
-/* tick-ms, TICK_MS and tick_ms are as near to each other as can be. */
-static char plain(char c) {
-    if (c == '-') return '_';
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }

@@ -453,11 +453,12 @@ static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
  * on another day than somebody wrote is found out too late. DN_STOP: told. */
 static int starts_on_missed(const dn_userfile *f, const char *name, size_t len) {
     const char *const wanted[] = {column_names[COLUMN_STARTS_ON]};
-    char              quoted[TEXT_QUOTED];
+    char              quoted[DN_TEXT_QUOTED];
     int               rc;
 
-    if (!text_nearest(name, len, wanted, 1)) return DN_OK;
-    rc = fault(f, "%s means nothing here; should it be starts_on?", text_quoted(name, len, quoted));
+    if (!dn_text_nearest(name, len, wanted, 1)) return DN_OK;
+    rc = fault(f, "%s means nothing here; should it be starts_on?",
+               dn_text_quoted(name, len, quoted));
     return rc < 0 ? rc : DN_STOP;
 }
 
@@ -467,19 +468,20 @@ static int user_read(dn_userfile *f, const field fields[COLUMNS]) {
     const field id = fields[COLUMN_ID], due = fields[COLUMN_DUE], day = fields[COLUMN_STARTS_ON];
     const char *id_fault;
     dn_userfile_user user = {.id = id.text, .id_len = id.len, .starts_on = DN_DAY_NONE};
-    char             quoted[TEXT_QUOTED];
+    char             quoted[DN_TEXT_QUOTED];
 
     if (!id.text) return fault(f, "there is no id");
     id_fault = dn_id_fault(id.text, id.len);
-    if (id_fault) return fault(f, "the id %s %s", text_quoted(id.text, id.len, quoted), id_fault);
+    if (id_fault)
+        return fault(f, "the id %s %s", dn_text_quoted(id.text, id.len, quoted), id_fault);
     if (!due.text) return fault(f, "there is no due");
     if (dn_due_read(due.text, due.len, &user.due) < 0)
         return fault(f, "due %s is not HH:MM, 00:00 to 23:59",
-                     text_quoted(due.text, due.len, quoted));
+                     dn_text_quoted(due.text, due.len, quoted));
     user.starts_today = day.len == 5 && memcmp(day.text, "today", 5) == 0;
     if (day.len > 0 && !user.starts_today && dn_day_read(day.text, day.len, &user.starts_on) < 0)
         return fault(f, "starts_on %s is neither a day, YYYY-MM-DD, nor today",
-                     text_quoted(day.text, day.len, quoted));
+                     dn_text_quoted(day.text, day.len, quoted));
     return f->sink.on_user(f->sink.context, &user, f->line);
 }
 

@@ -1,0 +1,19 @@
+/* text.h - text of others, judged and shown with care. Any thread. */
+#ifndef DIURNAL_DOMAIN_TEXT_H
+#define DIURNAL_DOMAIN_TEXT_H
+
+#include "diurnal/base.h"
+
+/* Bytes as a sentence may quote them, in quotes: what is no printable UTF-8 becomes \xNN, and what is too long
+ * ends in an ellipsis. Returns out. */
+enum { DN_TEXT_QUOTED = 128 };
+const char *dn_text_quoted(const char *bytes, size_t len, char out[DN_TEXT_QUOTED]);
+
+/* NULL: printable UTF-8, or nothing at all. Else what it is not, as the end of a sentence about it. */
+const char *dn_text_fault(const char *bytes, size_t len);
+
+/* The nearest of len names to one that is none of them, or NULL if none is near. */
+const char *dn_text_nearest(const char *wrong, size_t wrong_len, const char *const *names,
+                            size_t len);
+
+#endif
