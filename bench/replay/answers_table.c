@@ -1,0 +1,147 @@
+/* answers_table.c - an open table of places in a row of bytes, at most three quarters full; nothing is taken out.
+ * A row of bytes and not of structs: an id of eight bytes makes a row of 18, and there may be millions.
+ *
+ *     id_len 1 | result and class 1 | attempt 4 | duration_ms 4 | id */
+#include "answers_table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "domain/hash.h"
+#include "domain/room.h"
+
+enum { LEAST_PLACES = 64, LEAST_ROWS = 4096, FIXED = 10, TAG_BITS = 24 };
+#define TAG_MASK ((UINT64_C(1) << TAG_BITS) - 1)
+
+static_assert(ANSWERS_ROW_MAX == FIXED + DN_ID_MAX, "the longest row");
+
+static uint64_t  key_of(uint64_t hash, uint32_t attempt);
+static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
+                          uint32_t attempt);
+static int       places_grow(answers_table *t);
+static int       rows_grow(answers_table *t);
+
+/* ---- Rows ---- */
+
+size_t answers_row_write(const answers_row *row, char out[ANSWERS_ROW_MAX]) {
+    assert(row->id_len > 0 && row->id_len <= DN_ID_MAX);
+    assert(row->a.result >= ANSWER_OK && row->a.result <= ANSWER_CRASH);
+    assert(row->a.cls == DN_CLASS_NONE || row->a.result == ANSWER_ERROR);
+    out[0] = (char)row->id_len;
+    out[1] = (char)((unsigned)row->a.result | (unsigned)row->a.cls << 4);
+    memcpy(out + 2, &row->attempt, 4);
+    memcpy(out + 6, &row->a.duration_ms, 4);
+    memcpy(out + FIXED, row->id, row->id_len);
+    return FIXED + row->id_len;
+}
+
+size_t answers_row_read(const char *bytes, answers_row *out_row) {
+    const uint8_t how = (uint8_t)bytes[1];
+
+    out_row->id = bytes + FIXED;
+    out_row->id_len = (uint8_t)bytes[0];
+    out_row->a.result = (answer_result)(how & 0xf);
+    out_row->a.cls = (dn_error_class)(how >> 4);
+    memcpy(&out_row->attempt, bytes + 2, 4);
+    memcpy(&out_row->a.duration_ms, bytes + 6, 4);
+    assert(out_row->id_len > 0 && out_row->id_len <= DN_ID_MAX);
+    assert(out_row->a.result >= ANSWER_OK && out_row->a.result <= ANSWER_CRASH);
+    return (size_t)FIXED + out_row->id_len;
+}
+
+/* ---- The table ---- */
+
+void answers_table_done(answers_table *t) {
+    dn_room_free(t->rows, t->rows_cap);
+    dn_room_free(t->places, t->places ? (t->mask + 1) * sizeof *t->places : 0);
+    *t = (answers_table){0};
+}
+
+int answers_table_put(answers_table *t, const answers_row *row) {
+    const uint64_t key = key_of(answers_table_hash(row->id, row->id_len), row->attempt);
+    uint64_t      *place;
+
+    if (!t->places || (t->len + 1) * 4 > (t->mask + 1) * 3)
+        if (places_grow(t) < 0) return DN_ENOMEM;
+    place = place_of(t, key, row->id, row->id_len, row->attempt);
+    if (*place) {
+        (void)answers_row_write(row, t->rows + (*place >> TAG_BITS) - 1);
+        return DN_OK;
+    }
+    if (t->rows_cap - t->rows_len < ANSWERS_ROW_MAX && rows_grow(t) < 0) return DN_ENOMEM;
+    assert(t->rows_len < UINT64_MAX >> TAG_BITS);
+    *place = (uint64_t)(t->rows_len + 1) << TAG_BITS | (key & TAG_MASK);
+    t->rows_len += answers_row_write(row, t->rows + t->rows_len);
+    t->len++;
+    t->of_attempts += row->attempt > 0;
+    return DN_OK;
+}
+
+uint64_t answers_table_hash(const char *id, size_t id_len) {
+    /* A key that anybody knows: who makes a trace to be slow has what he made. */
+    return dn_hash((dn_hash_key){UINT64_C(0x6469757226e616c), UINT64_C(0x7265706c6179)}, id,
+                   id_len);
+}
+
+bool answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
+                        uint32_t attempt, answer *out_answer) {
+    const uint64_t *place;
+    answers_row     row;
+
+    if (attempt > 0 ? t->of_attempts == 0 : t->len == t->of_attempts) return false;
+    place = place_of(t, key_of(hash, attempt), id, id_len, attempt);
+    if (!*place) return false;
+    (void)answers_row_read(t->rows + (*place >> TAG_BITS) - 1, &row);
+    *out_answer = row.a;
+    return true;
+}
+
+static uint64_t key_of(uint64_t hash, uint32_t attempt) {
+    return hash + attempt * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Where it is, or the empty place where it would be. */
+static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
+                          uint32_t attempt) {
+    for (size_t at = (key >> TAG_BITS) & t->mask;; at = (at + 1) & t->mask) {
+        answers_row row;
+
+        if (!t->places[at]) return &t->places[at];
+        if ((t->places[at] & TAG_MASK) != (key & TAG_MASK)) continue;
+        (void)answers_row_read(t->rows + (t->places[at] >> TAG_BITS) - 1, &row);
+        if (row.attempt == attempt && row.id_len == id_len && memcmp(row.id, id, id_len) == 0)
+            return &t->places[at];
+    }
+}
+
+/* The rows say what is to be put: their order is that of their places' numbers. */
+static int places_grow(answers_table *t) {
+    const size_t    cap = t->places ? (t->mask + 1) * 2 : LEAST_PLACES;
+    uint64_t *const wider = dn_room_new(cap * sizeof *wider);
+
+    if (!wider) return DN_ENOMEM;
+    dn_room_free(t->places, t->places ? (t->mask + 1) * sizeof *t->places : 0);
+    t->places = wider;
+    t->mask = cap - 1;
+    for (size_t at = 0; at < t->rows_len;) {
+        answers_row    row;
+        const size_t   row_len = answers_row_read(t->rows + at, &row);
+        const uint64_t key = key_of(answers_table_hash(row.id, row.id_len), row.attempt);
+
+        *place_of(t, key, row.id, row.id_len, row.attempt) =
+            (uint64_t)(at + 1) << TAG_BITS | (key & TAG_MASK);
+        at += row_len;
+    }
+    return DN_OK;
+}
+
+static int rows_grow(answers_table *t) {
+    const size_t cap = t->rows_cap > 0 ? t->rows_cap * 2 : LEAST_ROWS;
+    char *const  wider = dn_room_grow(t->rows, t->rows_cap, cap);
+
+    if (!wider) return DN_ENOMEM;
+    t->rows = wider;
+    t->rows_cap = cap;
+    return DN_OK;
+}
