@@ -31,19 +31,15 @@ typedef struct chain {
     uint32_t slot;        /* 1 + where the last one is in memory; 0: it is in the file */
 } chain;
 
-typedef struct slot {
-    block   *filling;
-    uint32_t chain;
-} slot;
-
 struct answers_days {
     int        fd;
     dn_numbers by_day; /* which chain */
     chain     *chains;
     uint32_t   chains_len, chains_cap;
     uint32_t   blocks; /* in the file, or to be */
+    block     *slots;  /* SLOTS of them, touched as they are used; NULL when sealed */
     uint32_t   slots_len, hand;
-    slot       slots[SLOTS];
+    uint32_t   slot_chains[SLOTS];
 };
 
 static uint64_t key_of(dn_day day);
@@ -58,15 +54,20 @@ int answers_days_new(answers_days **out_days) {
     int                 rc;
 
     if (!d) return DN_ENOMEM;
-    rc = trace_temp_open(&d->fd);
-    if (rc < 0) free(d);
-    else *out_days = d;
+    d->slots = dn_room_new(SLOTS * sizeof(block));
+    rc = d->slots ? trace_temp_open(&d->fd) : DN_ENOMEM;
+    if (rc == DN_OK) {
+        *out_days = d;
+        return DN_OK;
+    }
+    dn_room_free(d->slots, SLOTS * sizeof(block));
+    free(d);
     return rc;
 }
 
 void answers_days_free(answers_days *d) {
     if (!d) return;
-    for (uint32_t i = 0; i < d->slots_len; i++) free(d->slots[i].filling);
+    dn_room_free(d->slots, SLOTS * sizeof(block));
     dn_room_free(d->chains, d->chains_cap * sizeof *d->chains);
     dn_numbers_done(&d->by_day);
     (void)close(d->fd);
@@ -99,11 +100,9 @@ int answers_days_put(answers_days *d, dn_day day, const answers_row *row) {
 int answers_days_seal(answers_days *d) {
     int rc = DN_OK;
 
-    for (uint32_t i = 0; i < d->slots_len && rc == DN_OK; i++) {
-        rc = slot_clear(d, i);
-        free(d->slots[i].filling);
-        d->slots[i].filling = NULL;
-    }
+    for (uint32_t i = 0; i < d->slots_len && rc == DN_OK; i++) rc = slot_clear(d, i);
+    dn_room_free(d->slots, SLOTS * sizeof(block));
+    d->slots = NULL;
     return rc;
 }
 
@@ -137,41 +136,36 @@ static int chain_of(answers_days *d, dn_day day, uint32_t *out_chain) {
 /* The block that is being filled, in memory. */
 static int chain_fill(answers_days *d, uint32_t at, block **out_block) {
     chain *const c = &d->chains[at];
-    slot        *s;
     int          rc = DN_OK;
 
     if (c->slot == 0) {
-        uint32_t free_slot = d->slots_len;
+        uint32_t slot = d->slots_len;
 
-        if (free_slot < SLOTS) {
-            d->slots[free_slot].filling = malloc(sizeof(block));
-            if (!d->slots[free_slot].filling) return DN_ENOMEM;
+        if (slot < SLOTS) {
             d->slots_len++;
         } else {
-            free_slot = d->hand++ % SLOTS;
-            rc = slot_clear(d, free_slot);
-            if (rc < 0) return rc;
+            slot = d->hand++ % SLOTS;
+            rc = slot_clear(d, slot);
         }
-        s = &d->slots[free_slot];
-        if (c->last > 0) rc = block_read(d, c->last, s->filling);
+        if (rc == DN_OK && c->last > 0) rc = block_read(d, c->last, &d->slots[slot]);
         if (rc < 0) return rc;
         if (c->last == 0) {
-            memset(s->filling, 0, sizeof(block));
+            d->slots[slot].next = d->slots[slot].used = 0;
             c->first = c->last = ++d->blocks;
         }
-        s->chain = at;
-        c->slot = free_slot + 1;
+        d->slot_chains[slot] = at;
+        c->slot = slot + 1;
     }
-    *out_block = d->slots[c->slot - 1].filling;
+    *out_block = &d->slots[c->slot - 1];
     return DN_OK;
 }
 
 static int slot_clear(answers_days *d, uint32_t at) {
-    chain *const c = &d->chains[d->slots[at].chain];
+    chain *const c = &d->chains[d->slot_chains[at]];
 
     assert(c->slot == at + 1);
     c->slot = 0;
-    return block_write(d, c->last, d->slots[at].filling);
+    return block_write(d, c->last, &d->slots[at]);
 }
 
 /* ---- Reading ---- */
