@@ -188,6 +188,8 @@ static double rounded(double value) {
     return strtod(digits, NULL);
 }
 
+DN_EVENT_DEFINE(dn_slo_changed, "slo.changed", DN_SLO_CHANGED)
+
 static void say(const watcher *w, dn_slo_name name, bool breached) {
     const dn_slo_status *s = dn_slo_status_borrow(w->slo, name);
     dn_log_field         fields[FIELDS_MAX];
@@ -210,6 +212,8 @@ static void say(const watcher *w, dn_slo_name name, bool breached) {
              breached && s->rising ? ": the queue has risen all through the window" : "");
     dn_log_fields(breached ? DN_LOG_WARN : DN_LOG_INFO, breached ? "slo.breached" : "slo.recovered",
                   text, fields, len);
+    DN_EMIT(dn_slo_changed, .value = s->measured ? rounded(s->value) : 0, .threshold = s->threshold,
+            .slo = dn_slo_text(name), .state = breached ? "breached" : "ok");
 }
 
 static int watcher_on_evaluate(dn_self *self, void *state, const dn_msg *msg) {

@@ -5,6 +5,7 @@
 #define DIURNAL_OBS_SLO_WATCHER_H
 
 #include "diurnal/supervisor.h"
+#include "diurnal/telemetry.h"
 #include "slo.h"
 
 #define DN_SLO_WATCHER "slo_watcher"
@@ -25,6 +26,14 @@ typedef struct dn_slo_watcher_config {
     dn_slo_config slo;
     int64_t       eval_ms;
 } dn_slo_watcher_config;
+
+/* slo_watcher: warned of, or recovered. value: 0 where nothing was measured. state: "breached", "ok". */
+#define DN_SLO_CHANGED(MEASUREMENT, METADATA)                                                      \
+    MEASUREMENT(REAL, value)                                                                       \
+    MEASUREMENT(REAL, threshold)                                                                   \
+    METADATA(TEXT, slo)                                                                            \
+    METADATA(TEXT, state)
+DN_EVENT_DECLARE(dn_slo_changed, DN_SLO_CHANGED)
 
 /* A child for the edge supervisor, on the main loop. */
 dn_child_spec dn_slo_watcher_child(const dn_slo_watcher_config *config);

@@ -38,6 +38,13 @@ static const dn_flag today_flags[] = {
     {"day", "DATE", "another day (YYYY-MM-DD)", NULL},
     {"watch", NULL, "drawn anew every two seconds, until Ctrl-C", NULL},
 };
+static const dn_flag replay_flags[] = {
+    {"out", "DIR", "where events.ndjson, users.ndjson and summary.json go; without it nowhere",
+     NULL},
+    {"seed", "N", "of the order in which what happens at one instant happens (1)", NULL},
+    {"set", "KEY=VALUE,…", "other settings than the trace's header has: max_concurrency=40", NULL},
+    {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
+};
 
 #define FLAGS(table) .flags = (table), .flags_len = sizeof(table) / sizeof((table)[0])
 
@@ -147,6 +154,16 @@ static const command commands[] = {
      .help = "every setting, and where its value came from",
      .run = cmd_config_show,
      .serves = true,
+     .prints_data = true},
+    {.name = "replay",
+     .operands = "TRACE",
+     .help = "runs the days of a trace in virtual time, with the daemon's own actors",
+     .more = "TRACE is a file of JSON lines, - the standard input; docs/replay.md says what is in "
+             "it. Exit code 3:\nan invariant did not hold.\n",
+     .run = cmd_replay,
+     FLAGS(replay_flags),
+     .operands_min = 1,
+     .operands_max = 1,
      .prints_data = true},
     {.name = "version",
      .operands = "",

@@ -14,6 +14,7 @@ typedef enum dn_happening_kind {
     DN_HAPPENED_IGNORED,      /* queue: asked for and not taken, `reason` */
     DN_HAPPENED_ENQUEUED,     /* queue */
     DN_HAPPENED_EXPIRED,      /* queue, executor, task: its turn came, and it may not start */
+    DN_HAPPENED_DROPPED,      /* queue: its user was removed */
     DN_HAPPENED_STARTED,      /* task: the job begins */
     DN_HAPPENED_STOPPED,      /* executor: the job has stopped */
     DN_HAPPENED_FINALIZED,    /* kv: committed */

@@ -148,10 +148,15 @@ static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
+static void dropped(dn_self *self, queue *q, book_record *r) {
+    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_DROPPED, .n = r->n, .id = r->id,
+           .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
+    book_unqueue(&q->book, r);
+}
+
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
-    (void)self;
     for (DN_PACK_EACH_ID(dn_change, c, msg)) {
         book_record *r = book_of_n(&q->book, c->n);
         if (!r) continue;
@@ -160,7 +165,7 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
         r->context_epoch = c->context_epoch;
         r->gone = c->removed;
         if (r->state != BOOK_QUEUED) continue;
-        if (r->gone) book_unqueue(&q->book, r);
+        if (r->gone) dropped(self, q, r);
         else if (moved) book_reorder(&q->book, r);
     }
     return DN_OK;

@@ -1,0 +1,211 @@
+/* replay.c - see replay.h. Each event goes to all who look at the run; the files come at the end, together. */
+#include "replay.h"
+
+#include "events_out.h"
+#include "output.h"
+#include "users_out.h"
+#include "world.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct replay {
+    const replay_config  *config;
+    trace                *trace;
+    const trace_settings *settings;
+    output               *output;
+    int                   events_fd;
+    events_out           *events;
+    summary              *summary;
+    world                *world;
+    replay_result         result;
+};
+
+static int starved(char *why) {
+    (void)snprintf(why, REPLAY_WHY, "out of memory");
+    return DN_ENOMEM;
+}
+
+/* ---- Telling ---- */
+
+static void tell(void *context, const event *e) {
+    replay *r = context;
+
+    if (r->events) events_out_tell(r->events, e);
+    summary_tell(r->summary, e);
+}
+
+static void tell_tick(void *context, int64_t real_ns) {
+    replay *r = context;
+
+    summary_tell_tick(r->summary, real_ns);
+}
+
+/* ---- Before ---- */
+
+static int open_output(replay *r, char *why) {
+    const int rc = output_open(r->config->out, &r->output, why);
+
+    if (rc < 0) return rc;
+    r->events_fd = output_file(r->output, "events.ndjson", why);
+    if (r->events_fd < 0) return DN_EIO;
+    r->events = events_out_new(r->events_fd);
+    return r->events ? DN_OK : starved(why);
+}
+
+static int prepare(replay *r, char *why) {
+    int rc = trace_open(r->config->trace, &r->trace, why);
+
+    if (rc == DN_OK) rc = trace_set(r->trace, r->config->sets, r->config->sets_len, why);
+    if (rc < 0) return rc;
+    r->settings = trace_settings_borrow(r->trace);
+    if (r->config->out && (rc = open_output(r, why)) < 0) return rc;
+    r->summary = summary_new();
+    const world_config setup = {
+        .settings = r->settings,
+        .answers = trace_answers_borrow(r->trace),
+        .seed = r->config->seed,
+        .tell = tell,
+        .tell_tick = tell_tick,
+        .context = r,
+    };
+    return r->summary && world_new(&setup, &r->world) == DN_OK ? DN_OK : starved(why);
+}
+
+/* ---- The run ---- */
+
+/* A step of so much at most between two looks at how far it is. */
+static int go_to(replay *r, int64_t from_ms, int64_t to_ms) {
+    const int64_t whole_ms = r->settings->end_ms - r->settings->start_ms;
+    int           rc = DN_OK;
+
+    for (int64_t at_ms = from_ms; rc == DN_OK && at_ms < to_ms;) {
+        at_ms = to_ms - at_ms > DN_DAY_MS / 24 ? at_ms + DN_DAY_MS / 24 : to_ms;
+        rc = world_until(r->world, at_ms);
+        if (r->config->progress) r->config->progress(r->config->context, at_ms, whole_ms);
+    }
+    return rc == DN_OK ? world_until(r->world, to_ms) : rc;
+}
+
+static int run_lines(replay *r) {
+    const int64_t start_ms = r->settings->start_ms;
+    int64_t       now_ms = 0;
+    trace_op      op;
+    int           rc = world_begin(r->world);
+
+    while (rc == DN_OK && (rc = trace_next(r->trace, &op)) == DN_OK) {
+        rc = go_to(r, now_ms, op.at_ms - start_ms);
+        now_ms = op.at_ms - start_ms;
+        if (rc == DN_OK) rc = world_take(r->world, &op);
+    }
+    return rc == DN_STOP ? go_to(r, now_ms, r->settings->end_ms - start_ms) : rc;
+}
+
+static int run(replay *r, char *why) {
+    const int rc = run_lines(r);
+
+    r->result.simulated_ms = r->settings->end_ms - r->settings->start_ms;
+    if (rc < 0)
+        (void)snprintf(why, REPLAY_WHY, "%s: the run cannot go on: %s", r->config->trace,
+                       dn_error_text(rc));
+    return rc;
+}
+
+/* ---- After ---- */
+
+static void look(void *context, const dn_user *user) {
+    replay *r = context;
+
+    (void)user;
+    r->result.users++;
+}
+
+static FILE *file_of(replay *r, const char *name, char *why) {
+    const int fd = output_file(r->output, name, why);
+    FILE     *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (fd >= 0 && !file) {
+        (void)close(fd);
+        (void)output_failed(r->output, name, errno, why);
+    }
+    return file;
+}
+
+/* Whatever was to be written is, or that is why the run has failed. */
+static int close_file(replay *r, const char *name, FILE *file, int rc, char *why) {
+    const int failed = fclose(file) == 0 ? 0 : errno;
+
+    if (rc == DN_ENOMEM) return starved(why);
+    return rc < 0 || failed ? output_failed(r->output, name, failed ? failed : EIO, why) : DN_OK;
+}
+
+static int write_users(replay *r, char *why) {
+    dn_store *store = world_store_borrow(r->world);
+
+    if (!r->output) {
+        const int rc = users_out_write(store, NULL, look, r);
+        return rc == DN_ENOMEM ? starved(why) : rc;
+    }
+    FILE *file = file_of(r, "users.ndjson", why);
+    if (!file) return DN_EIO;
+    return close_file(r, "users.ndjson", file, users_out_write(store, file, look, r), why);
+}
+
+static int write_summary(replay *r, char *why) {
+    FILE *file = file_of(r, "summary.json", why);
+
+    if (!file) return DN_EIO;
+    return close_file(
+        r, "summary.json", file,
+        summary_write(r->summary, file, r->result.violation_texts, r->result.violation_texts_len),
+        why);
+}
+
+static int end_events(replay *r, char *why) {
+    int       code = 0;
+    const int rc = events_out_end(r->events, &code);
+
+    return rc < 0 ? output_failed(r->output, "events.ndjson", code, why) : DN_OK;
+}
+
+static int finish(replay *r, char *why) {
+    int rc = write_users(r, why);
+
+    r->result.totals = summary_of_all(r->summary);
+    r->result.days = summary_days(r->summary);
+    if (rc < 0 || !r->output) return rc;
+    if ((rc = end_events(r, why)) < 0 || (rc = write_summary(r, why)) < 0) return rc;
+    return output_complete(r->output, why);
+}
+
+/* ---- All of it ---- */
+
+int replay_run(const replay_config *config, replay **out_replay, char *why) {
+    replay *r = calloc(1, sizeof *r);
+
+    if (!r) return starved(why);
+    r->config = config;
+    r->events_fd = -1;
+    int rc = prepare(r, why);
+    if (rc == DN_OK) rc = run(r, why);
+    if (rc == DN_OK) rc = finish(r, why);
+    if (rc == DN_OK) *out_replay = r;
+    else replay_free(r);
+    return rc;
+}
+
+void replay_free(replay *r) {
+    if (!r) return;
+    world_free(r->world);
+    summary_free(r->summary);
+    events_out_free(r->events);
+    if (r->events_fd >= 0) (void)close(r->events_fd);
+    output_free(r->output);
+    trace_free(r->trace);
+    free(r);
+}
+
+const replay_result *replay_result_borrow(const replay *r) { return &r->result; }

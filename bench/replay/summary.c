@@ -1,0 +1,166 @@
+/* summary.c - see summary.h.
+ * The days of a run come in order, or nearly so: they are kept in a sorted row, and the last one is asked first. */
+#include "summary.h"
+
+#include "obs/sketch.h"
+#include "text_out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct day_row {
+    dn_day         day;
+    summary_totals totals;
+} day_row;
+
+enum { TICK_UNIT_NS = 100 };
+
+struct summary {
+    day_row  *days;
+    size_t    days_len, days_cap, last;
+    dn_sketch ticks; /* in TICK_UNIT_NS */
+    int64_t   tick_max_ns;
+    uint64_t  in_flight, in_flight_peak, depth, depth_peak;
+    bool      starved;
+};
+
+summary *summary_new(void) { return calloc(1, sizeof(summary)); }
+
+void summary_free(summary *s) {
+    if (!s) return;
+    free(s->days);
+    free(s);
+}
+
+/* ---- Days ---- */
+
+static size_t place_of(const summary *s, dn_day day) {
+    size_t low = 0, high = s->days_len;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (s->days[middle].day < day) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static summary_totals *totals_of(summary *s, dn_day day) {
+    static summary_totals nobodys;
+
+    if (s->last < s->days_len && s->days[s->last].day == day) return &s->days[s->last].totals;
+    const size_t at = s->last = place_of(s, day);
+    if (at < s->days_len && s->days[at].day == day) return &s->days[at].totals;
+    if (s->days_len == s->days_cap) {
+        const size_t cap = s->days_cap ? s->days_cap * 2 : 64;
+        day_row     *days = realloc(s->days, cap * sizeof *days);
+        if (!days) {
+            s->starved = true;
+            return &nobodys;
+        }
+        s->days = days;
+        s->days_cap = cap;
+    }
+    memmove(&s->days[at + 1], &s->days[at], (s->days_len - at) * sizeof *s->days);
+    s->days[at] = (day_row){.day = day};
+    s->days_len++;
+    return &s->days[at].totals;
+}
+
+size_t summary_days(const summary *s) { return s->days_len; }
+
+summary_totals summary_of_all(const summary *s) {
+    summary_totals all = {0};
+
+    for (size_t i = 0; i < s->days_len; i++) {
+        const summary_totals *t = &s->days[i].totals;
+        all.success += t->success;
+        all.cutoff_reached += t->cutoff_reached;
+        all.late_success += t->late_success;
+        all.missed += t->missed;
+        all.starts += t->starts;
+    }
+    return all;
+}
+
+/* ---- Telling ---- */
+
+static void leaves_queue(summary *s) {
+    if (s->depth > 0) s->depth--;
+}
+
+void summary_tell(summary *s, const event *e) {
+    switch (e->kind) {
+    case DN_HAPPENED_ENQUEUED:
+        if (++s->depth > s->depth_peak) s->depth_peak = s->depth;
+        return;
+    case DN_HAPPENED_EXPIRED:
+    case DN_HAPPENED_DROPPED: leaves_queue(s); return;
+    case DN_HAPPENED_STARTED:
+        leaves_queue(s);
+        if (++s->in_flight > s->in_flight_peak) s->in_flight_peak = s->in_flight;
+        totals_of(s, e->h->day)->starts++;
+        return;
+    case DN_HAPPENED_STOPPED: s->in_flight -= s->in_flight > 0; return;
+    case DN_HAPPENED_FINALIZED:
+        if (e->h->status == DN_DAILY_SUCCESS) totals_of(s, e->h->day)->success++;
+        else totals_of(s, e->h->day)->cutoff_reached++;
+        return;
+    case DN_HAPPENED_LATE_SUCCESS: totals_of(s, e->h->day)->late_success++; return;
+    case DN_HAPPENED_MISSED: totals_of(s, e->h->day)->missed++; return;
+    case EVENT_CRASH: s->depth = s->in_flight = 0; return;
+    default: return;
+    }
+}
+
+void summary_tell_tick(summary *s, int64_t real_ns) {
+    s->ticks.counts[dn_sketch_bucket((uint64_t)real_ns / TICK_UNIT_NS)]++;
+    if (real_ns > s->tick_max_ns) s->tick_max_ns = real_ns;
+}
+
+/* ---- Writing ---- */
+
+static double tick_ms(const summary *s, double q) {
+    uint64_t units;
+
+    return dn_sketch_quantile(&s->ticks, q, &units) ? (double)units * TICK_UNIT_NS / 1e6 : 0;
+}
+
+static void write_ticks(const summary *s, FILE *f) {
+    fprintf(f, "\"tick_wall_ms\":{\"p50\":%.4f,\"p95\":%.4f,\"max\":%.4f}", tick_ms(s, 0.5),
+            tick_ms(s, 0.95), (double)s->tick_max_ns / 1e6);
+}
+
+static void write_text(FILE *f, const char *text) {
+    char         quoted[6 * 512 + 2];
+    const size_t len = strnlen(text, 512);
+
+    (void)fwrite(quoted, 1, (size_t)(text_out_string(quoted, text, len) - quoted), f);
+}
+
+int summary_write(const summary *s, FILE *f, const char *const *violations, size_t violations_len) {
+    char day[DN_DAY_TEXT];
+
+    if (s->starved) return DN_ENOMEM;
+    fprintf(f, "{\"days\":{");
+    for (size_t i = 0; i < s->days_len; i++) {
+        const summary_totals *t = &s->days[i].totals;
+        dn_day_write(s->days[i].day, day);
+        fprintf(f,
+                "%s\"%s\":{\"success\":%llu,\"cutoff_reached\":%llu,\"late_success\":%llu,"
+                "\"missed\":%llu,\"starts\":%llu}",
+                i > 0 ? "," : "", day, (unsigned long long)t->success,
+                (unsigned long long)t->cutoff_reached, (unsigned long long)t->late_success,
+                (unsigned long long)t->missed, (unsigned long long)t->starts);
+    }
+    fprintf(f, "},");
+    write_ticks(s, f);
+    fprintf(f, ",\"peak_in_flight\":%llu,\"peak_depth\":%llu,\"invariant_violations\":[",
+            (unsigned long long)s->in_flight_peak, (unsigned long long)s->depth_peak);
+    for (size_t i = 0; i < violations_len; i++) {
+        if (i > 0) (void)fputc(',', f);
+        write_text(f, violations[i]);
+    }
+    fprintf(f, "]}\n");
+    return ferror(f) ? DN_EIO : DN_OK;
+}

@@ -1,0 +1,69 @@
+/* users_out.c - see users_out.h. */
+#include "users_out.h"
+
+#include "text_out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 1024, LINE_MAX = 2048 };
+
+static char *put_day(char *at, dn_day day) {
+    char text[DN_DAY_TEXT];
+
+    if (day == DN_DAY_NONE) return text_out_words(at, "null");
+    dn_day_write(day, text);
+    return text_out_string(at, text, DN_DAY_TEXT - 1);
+}
+
+static char *put_instant(char *at, int64_t ms) {
+    char text[DN_INSTANT_TEXT];
+
+    if (ms == INT64_MIN) return text_out_words(at, "null");
+    dn_instant_write(ms, text);
+    return text_out_string(at, text, DN_INSTANT_TEXT - 1);
+}
+
+static void put_user(FILE *file, const dn_user *u) {
+    const char *status = dn_daily_status_text(u->status);
+    char        line[LINE_MAX], due[DN_DUE_TEXT], *at = text_out_words(line, "{\"id\":");
+
+    at = text_out_string(at, u->id, u->id_len);
+    dn_due_write(u->due, due);
+    at = text_out_words(at, ",\"due\":\"");
+    at = text_out_words(at, due);
+    at = text_out_words(at, "\",\"last_date\":");
+    at = put_day(at, u->last_day);
+    at = text_out_words(at, ",\"status\":");
+    at = u->last_day == DN_DAY_NONE || !status ? text_out_words(at, "null")
+                                               : text_out_string(at, status, strlen(status));
+    at = text_out_words(at, ",\"last_run_at\":");
+    at = put_instant(at, u->last_run_ms);
+    at = text_out_words(at, ",\"context_epoch\":");
+    at = text_out_number(at, u->context_epoch);
+    at = text_out_words(at, ",\"starts_on\":");
+    at = put_day(at, u->starts_on);
+    at = text_out_words(at, "}\n");
+    (void)fwrite(line, 1, (size_t)(at - line), file);
+}
+
+int users_out_write(dn_store *store, FILE *file, users_look *look, void *context) {
+    dn_user       *users = malloc(PAGE * sizeof *users);
+    dn_user_filter filter = {.due_to = DN_DAY_MINUTES - 1};
+    dn_user        last;
+    bool           more = true;
+    int            rc = users ? DN_OK : DN_ENOMEM;
+
+    while (rc == DN_OK && more) {
+        size_t len = 0;
+        rc = dn_store_list(store, &filter, users, PAGE, &len, &more, &last);
+        for (size_t i = 0; rc == DN_OK && i < len; i++) {
+            if (file) put_user(file, &users[i]);
+            if (look) look(context, &users[i]);
+        }
+        filter.after_id = last.id;
+        filter.after_len = last.id_len;
+    }
+    free(users);
+    return rc == DN_OK && file && ferror(file) ? DN_EIO : rc;
+}

@@ -1,0 +1,313 @@
+/* world.c - see world.h.
+ * The process may crash and come back; what outlives it is here: the store, and what the trace asked for and the store
+ * has not taken yet. */
+#include "world.h"
+
+#include "diurnal/sim.h"
+#include "obs/slo_watcher.h"
+#include "pending.h"
+#include "service/service.h"
+#include "store/faulty.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct world {
+    world_config          config;
+    dn_sim               *sim;
+    int64_t               base_ms; /* the simulation's steady clock at the beginning of the run */
+    dn_store             *store, *door;
+    dn_service_config     service;
+    dn_service_tree       tree;
+    dn_slo_watcher_config watcher;
+    dn_child_spec         edge;
+    dn_journal            journal;
+    dn_telemetry_id       listens;
+    pending               pending;
+    int64_t               back_ms;  /* the process is down until then; INT64_MIN: it is up */
+    int64_t               fails_ms; /* writes fail until then */
+    int64_t               tick_began_ns;
+    int                   failed; /* why the run cannot go on */
+};
+
+static int64_t steady_ms(const world *w) { return dn_sim_mono_ms(w->sim) - w->base_ms; }
+
+int64_t world_wall_ms(const world *w) { return dn_sim_wall_ms(w->sim); }
+
+dn_store *world_store_borrow(world *w) { return w->store; }
+
+/* ---- Telling ---- */
+
+static void tell(world *w, event e) {
+    e.steady_ms = steady_ms(w);
+    w->config.tell(w->config.context, &e);
+}
+
+static void tell_own(world *w, unsigned kind, int64_t for_ms) {
+    tell(w, (event){.kind = kind, .t_ms = world_wall_ms(w), .for_ms = for_ms});
+}
+
+static int64_t real_ns(void) {
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void hand_on(world *w);
+
+static void said(void *context, dn_self *self, const dn_happening *h) {
+    world *w = context;
+
+    (void)self;
+    switch (h->kind) {
+    case DN_HAPPENED_CLOCK: return; /* told when the clock stepped, whoever was there to notice */
+    case DN_HAPPENED_TICK:
+        if (w->config.tell_tick)
+            w->config.tell_tick(w->config.context, real_ns() - w->tick_began_ns);
+        break;
+    case DN_HAPPENED_SET: pending_is_set(&w->pending); break;
+    case DN_HAPPENED_REMOVED: pending_is_removed(&w->pending, h->id, h->id_len); break;
+    default: break;
+    }
+    tell(w, (event){.kind = h->kind, .t_ms = h->at_ms, .h = h});
+    if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) hand_on(w);
+}
+
+static int slo_changed(void *context, const dn_event *event_of, const dn_value *values) {
+    world          *w = context;
+    const event_slo slo = {
+        .value = values[0].real,
+        .threshold = values[1].real,
+        .name = values[2].text,
+        .state = values[3].text,
+    };
+
+    (void)event_of;
+    tell(w, (event){.kind = EVENT_SLO, .t_ms = world_wall_ms(w), .slo = &slo});
+    return DN_OK;
+}
+
+/* ---- What the service meets ---- */
+
+static dn_script_answer job(void *context, const dn_run_request *r) {
+    world    *w = context;
+    answer    a = {.result = ANSWER_OK};
+    const int rc =
+        answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt, &a);
+
+    if (rc < 0) w->failed = rc;
+    dn_script_answer says = {
+        .how = DN_SCRIPT_ENDS,
+        .result = dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0),
+        .duration_ms = a.duration_ms,
+    };
+    switch (a.result) {
+    case ANSWER_OK: break;
+    case ANSWER_ERROR: says.result = dn_run_result_of(DN_OUTCOME_ERROR, a.cls, 0); break;
+    case ANSWER_TIMEOUT:
+    case ANSWER_HANG: says.how = DN_SCRIPT_HANG; break;
+    case ANSWER_CRASH: says.how = DN_SCRIPT_CRASH; break;
+    }
+    return says;
+}
+
+static int disk(void *context) {
+    const world *w = context;
+
+    return steady_ms(w) < w->fails_ms ? DN_EFULL : DN_OK;
+}
+
+static void fatal(void *context, const char *why) {
+    world *w = context;
+
+    (void)why;
+    w->failed = DN_EIO;
+    dn_sim_crash_process(w->sim);
+}
+
+/* Finished jobs first, then other timers, then the tick. */
+static int rank(void *context, const char *actor, uint32_t kind) {
+    world *w = context;
+
+    (void)kind;
+    if (strcmp(actor, "task") == 0) return 0;
+    if (strcmp(actor, "tick") != 0) return 1;
+    w->tick_began_ns = w->config.tell_tick ? real_ns() : 0;
+    return 2;
+}
+
+/* ---- Users ---- */
+
+static void hand_on(world *w) {
+    _Alignas(8) char body[PENDING_BYTES];
+    dn_runtime      *rt = dn_sim_runtime(w->sim);
+    uint32_t         kind;
+
+    if (!rt) return;
+    const dn_ref kv = dn_runtime_name(rt, "kv");
+    for (size_t size; (size = pending_next(&w->pending, &kind, body)) > 0;) {
+        const int rc = dn_post(rt, kv, kind, body, size);
+        if (rc < 0) w->failed = rc;
+    }
+}
+
+/* ---- Life ---- */
+
+static void fill(world *w) {
+    const trace_settings *s = w->config.settings;
+
+    w->journal = (dn_journal){said, w};
+    w->service = (dn_service_config){
+        .tick_ms = s->tick_ms,
+        .window_minutes = (uint32_t)s->window_minutes,
+        .retry_delay_minutes = (uint32_t)s->retry_delay_minutes,
+        .max_concurrency = (uint32_t)s->max_concurrency,
+        .job_timeout_ms = s->job_timeout_ms,
+        .shutdown_grace_ms = 30000,
+        .ledger_days = (uint32_t)s->ledger_days,
+        .ticks_stand_still = true,
+        .store = w->door,
+        .runner = {.concurrency_max = (uint32_t)s->max_concurrency,
+                   .script = job,
+                   .script_context = w},
+        .journal = &w->journal,
+        .fatal = fatal,
+        .fatal_context = w,
+    };
+    w->watcher = (dn_slo_watcher_config){
+        .slo = {.window_minutes = (uint32_t)s->slo_window_minutes,
+                .breach_consecutive = (uint32_t)s->breach_consecutive,
+                .sat_ratio = s->sat_ratio,
+                .depth_avg_max = (double)s->depth_avg_max,
+                .job_p95_max_ms = (double)s->job_p95_max_ms,
+                .cutoff_rate_max = s->cutoff_rate_max,
+                .tick_budget_off = true},
+        .eval_ms = s->slo_eval_ms,
+    };
+    w->edge = dn_slo_watcher_child(&w->watcher);
+    dn_service_tree_make(&w->service, &w->edge, 1, &w->tree);
+}
+
+/* Ticks lie on the multiples of tick_ms of the instants that the trace names, so the simulation's steady clock, which
+ * begins at 0, has to stand at the same distance from one as the beginning does. */
+static int make(world *w) {
+    const trace_settings *s = w->config.settings;
+    char                  why[DN_STORE_WHY];
+    int                   rc;
+
+    w->base_ms = (s->start_ms % s->tick_ms + s->tick_ms) % s->tick_ms;
+    const dn_sim_config sim = {
+        .seed = w->config.seed,
+        .wall_ms = s->start_ms - w->base_ms,
+        .timer_rank = rank,
+        .timer_rank_context = w,
+    };
+    const dn_store_config store = {.ledger_days = (uint32_t)s->ledger_days};
+    if ((rc = dn_sim_new(&sim, &w->sim)) < 0) return rc;
+    dn_sim_pass(w->sim, w->base_ms);
+    if ((rc = dn_store_open(&store, &w->store, why)) < 0) return rc;
+    w->door = dn_store_faulty_new(w->store, &(dn_store_faults){.before = disk, .context = w});
+    if (!w->door) return DN_ENOMEM;
+    fill(w);
+    return dn_telemetry_attach("replay", "slo.changed", slo_changed, w, &w->listens);
+}
+
+int world_new(const world_config *config, world **out_world) {
+    world *w = calloc(1, sizeof *w);
+
+    if (!w) return DN_ENOMEM;
+    w->config = *config;
+    w->back_ms = w->fails_ms = INT64_MIN;
+    const int rc = make(w);
+    if (rc == DN_OK) *out_world = w;
+    else world_free(w);
+    return rc;
+}
+
+void world_free(world *w) {
+    if (!w) return;
+    dn_sim_free(w->sim);
+    if (w->listens) (void)dn_telemetry_detach(w->listens);
+    dn_store_free(w->door);
+    dn_store_free(w->store);
+    pending_free(&w->pending);
+    free(w);
+}
+
+/* It is there when kv can be told of users: what comes at this instant is taken up before the first tick. */
+int world_begin(world *w) {
+    const dn_spawn_spec root = {
+        .cls = &dn_supervisor_class, .config = &w->tree.top, .name = "diurnal"};
+    const int rc = dn_sim_boot(w->sim, &root);
+
+    if (rc < 0 && rc != DN_PENDING) return rc;
+    w->back_ms = INT64_MIN;
+    (void)dn_sim_run_before(w->sim, dn_sim_mono_ms(w->sim));
+    pending_again(&w->pending);
+    hand_on(w);
+    return w->failed;
+}
+
+static int comes_back(world *w) {
+    dn_sim_pass(w->sim, w->back_ms - steady_ms(w));
+    tell_own(w, EVENT_RESTART, 0);
+    return world_begin(w);
+}
+
+int world_until(world *w, int64_t at_ms) {
+    if (w->back_ms != INT64_MIN) {
+        if (w->back_ms > at_ms) {
+            dn_sim_pass(w->sim, at_ms - steady_ms(w));
+            return w->failed;
+        }
+        const int rc = comes_back(w);
+        if (rc < 0) return rc;
+    }
+    const dn_sim_end end = dn_sim_run_before(w->sim, at_ms + w->base_ms);
+    if (!w->failed && (end == DN_SIM_CRASHED || end == DN_SIM_ENDED)) w->failed = DN_EFAILED;
+    return w->failed;
+}
+
+/* ---- What is done to it ---- */
+
+static int take_user(world *w, const trace_op *op) {
+    const int rc = pending_add(&w->pending, op);
+
+    if (rc == DN_OK && w->back_ms == INT64_MIN) hand_on(w);
+    return rc < 0 ? rc : w->failed;
+}
+
+static void crash(world *w, int64_t down_ms) {
+    if (w->back_ms != INT64_MIN) return;
+    dn_sim_crash_process(w->sim);
+    tell_own(w, EVENT_CRASH, 0);
+    w->back_ms = steady_ms(w) + down_ms;
+}
+
+static void step_clock(world *w, int64_t step_ms) {
+    dn_sim_step_wall(w->sim, step_ms);
+    const dn_happening h = {
+        .kind = DN_HAPPENED_CLOCK, .at_ms = world_wall_ms(w), .step_ms = step_ms};
+    tell(w, (event){.kind = h.kind, .t_ms = h.at_ms, .h = &h});
+}
+
+static void fail_store(world *w, int64_t for_ms) {
+    const int64_t until_ms = steady_ms(w) + for_ms;
+
+    if (until_ms > w->fails_ms) w->fails_ms = until_ms;
+    tell_own(w, EVENT_STORE_FAILS, for_ms);
+}
+
+int world_take(world *w, const trace_op *op) {
+    switch (op->kind) {
+    case TRACE_USER:
+    case TRACE_USERS:
+    case TRACE_REMOVE: return take_user(w, op);
+    case TRACE_CRASH: crash(w, op->ms); return DN_OK;
+    case TRACE_CLOCK: step_clock(w, op->ms); return DN_OK;
+    case TRACE_STORE_FAILS: fail_store(w, op->ms); return DN_OK;
+    }
+    return DN_EINVAL;
+}

@@ -1,0 +1,133 @@
+/* cmd_replay.c - a trace, run in virtual time, and what came of it in a few words. */
+#include "command.h"
+#include "progress.h"
+
+#include "obs/log.h"
+#include "replay/replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SETS_MAX = 32 };
+
+typedef struct watch {
+    progress bar;
+    double   began_s;
+} watch;
+
+static double now_s(void) {
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void progressed(void *context, int64_t done_ms, int64_t total_ms) {
+    watch       *w = context;
+    const double spent_s = now_s() - w->began_s, done = (double)done_ms / (double)total_ms;
+    char         said[96];
+
+    (void)snprintf(said, sizeof said, "hours simulated, %.0f times as fast as the day, %.0f s left",
+                   (double)done_ms / 1e3 / (spent_s > 0 ? spent_s : 1),
+                   done > 0 ? spent_s / done - spent_s : 0.0);
+    w->bar.total = total_ms;
+    progress_at(&w->bar, done_ms, done_ms / 3600000, said);
+}
+
+/* "a=1,b=2", taken apart in place. */
+static size_t sets_of(char *text, const char *sets[SETS_MAX]) {
+    size_t len = 0;
+    char  *rest = text;
+
+    for (char *one; len < SETS_MAX && (one = strsep(&rest, ","));) sets[len++] = one;
+    return len;
+}
+
+static json_t *json_of(const replay_result *r, double took_s) {
+    json_t *violations = json_array();
+
+    for (size_t i = 0; i < r->violation_texts_len; i++)
+        (void)json_array_append_new(violations, json_string(r->violation_texts[i]));
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "users", (json_int_t)r->users, "days",
+        (json_int_t)r->days, "success", (json_int_t)r->totals.success, "cutoff_reached",
+        (json_int_t)r->totals.cutoff_reached, "late_success", (json_int_t)r->totals.late_success,
+        "missed", (json_int_t)r->totals.missed, "starts", (json_int_t)r->totals.starts,
+        "simulated_ms", (json_int_t)r->simulated_ms, "took_s", took_s, "invariant_violations",
+        violations);
+}
+
+static void print(const replay_result *r, const char *out, double took_s) {
+    const uint64_t ended = r->totals.success + r->totals.cutoff_reached + r->totals.missed;
+
+    printf("%llu users, %zu days: %llu successes, %llu cutoffs, %llu missed (%llu late "
+           "successes), %llu starts\n",
+           (unsigned long long)r->users, r->days, (unsigned long long)r->totals.success,
+           (unsigned long long)r->totals.cutoff_reached, (unsigned long long)r->totals.missed,
+           (unsigned long long)r->totals.late_success, (unsigned long long)r->totals.starts);
+    printf("%.1f hours in %.2f s: %.0f user-days a second\n", (double)r->simulated_ms / 3.6e6,
+           took_s, (double)ended / (took_s > 0 ? took_s : 1));
+    if (out) printf("events.ndjson, users.ndjson and summary.json are in %s\n", out);
+    if (r->violations == 0) return;
+    printf("%llu times an invariant did not hold; the first of them:\n",
+           (unsigned long long)r->violations);
+    for (size_t i = 0; i < r->violation_texts_len && i < 10; i++)
+        printf("  %s\n", r->violation_texts[i]);
+}
+
+static int seed_of(const call *c, uint64_t *out_seed) {
+    const char *text = call_flag(c, "seed");
+    char       *end = NULL;
+
+    *out_seed = 1;
+    if (!text) return DN_EXIT_DONE;
+    *out_seed = strtoull(text, &end, 0);
+    if (*text >= '0' && *text <= '9' && !*end) return DN_EXIT_DONE;
+    return complain(DN_EXIT_USAGE, "--seed: %s is no whole number, as 1 or 0x1f", text);
+}
+
+static int run(const call *c, replay_config *config) {
+    watch       w = {.began_s = now_s()};
+    replay     *run = NULL;
+    char        why[REPLAY_WHY];
+    const char *sets[SETS_MAX];
+    char       *set = call_flag(c, "set") ? strdup(call_flag(c, "set")) : NULL;
+
+    if (set) {
+        config->sets = sets;
+        config->sets_len = sets_of(set, sets);
+    }
+    progress_begin(&w.bar, 0);
+    if (w.bar.shown || call_flag(c, "progress")) {
+        w.bar.shown = true;
+        config->progress = progressed;
+        config->context = &w;
+    }
+    const int rc = replay_run(config, &run, why);
+    progress_end(&w.bar);
+    free(set);
+    if (rc < 0) return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
+    const replay_result *result = replay_result_borrow(run);
+    const double         took_s = now_s() - w.began_s;
+    int                  code = DN_EXIT_DONE;
+    if (c->json) code = print_json(json_of(result, took_s));
+    else print(result, config->out, took_s);
+    if (code == DN_EXIT_DONE && result->violations > 0) code = DN_EXIT_VIOLATED;
+    replay_free(run);
+    return code;
+}
+
+int cmd_replay(const call *c) {
+    replay_config config = {
+        .trace = c->operands[0],
+        .out = call_flag(c, "out"),
+        .version = DIURNAL_VERSION,
+    };
+    const int code = seed_of(c, &config.seed);
+
+    if (code != DN_EXIT_DONE) return code;
+    dn_log_threshold(DN_LOG_NONE); /* of a day that is none: events.ndjson has what happened */
+    return run(c, &config);
+}

@@ -1,0 +1,274 @@
+/* replay_test.c - a trace in, the log of what happened out: every rule of the contract on replays, in virtual time. */
+#include "run.h"
+
+#define DAY_OF(at) "2026-03-02T" at "Z"
+
+/* A user whose window is open from the start, and what its job does. */
+#define ADA_AT_SEVEN(end, more)                                                                    \
+    HEADER(DAY_OF("07:00:00"), DAY_OF(end), more) USER(DAY_OF("07:00:00"), "ada", "08:00")
+
+TEST(a_day_of_one_user_is_told_to_the_letter) {
+    trace_is(HEADER(DAY_OF("06:59:30"), DAY_OF("07:01:30"), "")
+                 USER(DAY_OF("06:59:30"), "ada", "08:00"));
+    runs();
+    CHECK_INT(LINES("{\"t\":\"2026-03-02T07:00:00.000Z\",\"ev\":\"tick\",\"users_scanned\":1,"
+                    "\"eligible_in_window\":1,\"enqueued\":1,\"cutoff_finalized\":0}"),
+              1);
+    CHECK_INT(LINES("\"ev\":\"tick\""), 3);
+    ticks_go();
+    CHECK_STR(run.events,
+              "{\"t\":\"2026-03-02T07:00:00.000Z\",\"ev\":\"enqueue\",\"user\":\"ada\",\"day\":"
+              "\"2026-03-02\"}\n"
+              "{\"t\":\"2026-03-02T07:00:00.000Z\",\"ev\":\"start\",\"user\":\"ada\",\"day\":"
+              "\"2026-03-02\",\"attempt\":1}\n"
+              "{\"t\":\"2026-03-02T07:00:00.500Z\",\"ev\":\"stop\",\"user\":\"ada\",\"day\":"
+              "\"2026-03-02\",\"attempt\":1,\"result\":\"ok\",\"error_class\":null,\"duration_ms\":"
+              "500}\n"
+              "{\"t\":\"2026-03-02T07:00:00.500Z\",\"ev\":\"finalize\",\"user\":\"ada\",\"day\":"
+              "\"2026-03-02\",\"status\":\"success\",\"due_bucket\":480}\n");
+    CHECK_STR(run.users,
+              "{\"id\":\"ada\",\"due\":\"08:00\",\"last_date\":\"2026-03-02\",\"status\":"
+              "\"success\",\"last_run_at\":\"2026-03-02T07:00:00.500Z\",\"context_epoch\":0,"
+              "\"starts_on\":\"2026-03-02\"}\n");
+    CHECK(strstr(run.summary, "{\"days\":{\"2026-03-02\":{\"success\":1,\"cutoff_reached\":0,"
+                              "\"late_success\":0,\"missed\":0,\"starts\":1}},") == run.summary);
+    CHECK(strstr(run.summary, "\"peak_in_flight\":1,\"peak_depth\":1,\"invariant_violations\":[]"));
+}
+
+TEST(a_job_that_finishes_at_the_instant_of_its_cutoff_is_a_success) {
+    trace_is(HEADER(DAY_OF("07:59:00"), DAY_OF("08:01:00"), "") USER(
+        DAY_OF("07:59:00"), "ada",
+        "08:00") "{\"op\":\"outcome\",\"id\":\"ada\",\"result\":\"ok\",\"duration_ms\":60000}\n");
+    runs();
+    CHECK_INT(LINES("\"ev\":\"stop\"", DAY_OF("08:00:00.000"), "\"result\":\"ok\""), 1);
+    CHECK_INT(LINES("\"ev\":\"finalize\"", "success"), 1);
+    CHECK_INT(LINES("cutoff_reached"), 0);
+    CHECK(place_of("\"finalize\"") < place_of("08:00:00.000Z\",\"ev\":\"tick\""));
+}
+
+TEST(a_job_as_long_as_its_timeout_is_finished_and_a_longer_one_stops_then) {
+    static const char *const how[] = {
+        "\"result\":\"ok\",\"duration_ms\":60000", "\"result\":\"ok\",\"duration_ms\":60001",
+        "\"result\":\"timeout\",\"duration_ms\":1", "\"result\":\"hang\"",
+        "\"result\":\"crash\",\"duration_ms\":60001"};
+
+    for (int i = 0; i < 5; i++) {
+        trace_is(ADA_AT_SEVEN("07:02:00", "") "{\"op\":\"outcome\",\"id\":\"ada\",%s}\n", how[i]);
+        runs();
+        CHECK_INT(LINES("\"ev\":\"stop\"", DAY_OF("07:01:00.000"), "\"duration_ms\":60000",
+                        i == 0 ? "\"result\":\"ok\"" : "\"result\":\"timeout\"",
+                        "\"error_class\":null"),
+                  1);
+    }
+}
+
+TEST(a_job_that_crashes_is_an_unknown_error_when_it_does) {
+    trace_is(ADA_AT_SEVEN(
+        "07:02:00",
+        "") "{\"op\":\"outcome\",\"id\":\"ada\",\"result\":\"crash\",\"duration_ms\":70}\n"
+            "{\"op\":\"outcome\",\"id\":\"bob\",\"result\":\"error\",\"duration_ms\":70}\n" USER(
+                DAY_OF("07:00:00"), "bob", "08:00"));
+    runs();
+    CHECK_INT(LINES("\"ev\":\"stop\"", "07:00:00.070Z", "\"result\":\"error\"",
+                    "\"error_class\":\"unknown\"", "\"duration_ms\":70"),
+              2);
+}
+
+TEST(the_most_exact_outcome_holds_and_attempts_are_counted_since_the_last_crash) {
+    trace_is(ADA_AT_SEVEN(
+        "07:32:00",
+        "") "{\"op\":\"outcome\",\"id\":\"ada\",\"attempt\":2,\"result\":\"error\","
+            "\"error_class\":\"parse\",\"duration_ms\":1}\n"
+            "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"result\":\"error\","
+            "\"error_class\":\"req\",\"duration_ms\":1}\n"
+            "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":3,\"result\":"
+            "\"error\",\"error_class\":\"llm\",\"duration_ms\":1}\n"
+            "{\"at\":\"" DAY_OF("07:25:00") "\",\"op\":\"crash\",\"down_ms\":1000}\n");
+    runs();
+    CHECK_INT(LINES("\"stop\"", "\"attempt\":1", "\"error_class\":\"req\""), 2);
+    CHECK_INT(LINES("\"stop\"", "\"attempt\":2", "\"error_class\":\"req\""), 1);
+    CHECK_INT(LINES("\"stop\"", "\"attempt\":3", "\"error_class\":\"llm\""), 1);
+    CHECK_INT(LINES("\"stop\"", "07:25:01"), 1); /* eligible again at the tick of the return */
+    CHECK_INT(LINES("\"stop\""), 4);
+}
+
+TEST(a_process_that_dies_stops_no_job_and_ticks_when_it_is_back) {
+    trace_is(ADA_AT_SEVEN(
+        "07:05:00",
+        "") "{\"op\":\"outcome\",\"id\":\"ada\",\"attempt\":1,\"result\":\"ok\",\"duration_ms\":"
+            "30000}\n"
+            "{\"at\":\"" DAY_OF("07:00:10") "\",\"op\":\"crash\",\"down_ms\":125500}\n"
+                                            "{\"at\":\"" DAY_OF(
+                                                "07:00:20") "\",\"op\":\"crash\",\"down_ms\":1}"
+                                                            "\n" USER(DAY_OF("07:01:00"), "bob",
+                                                                      "08:00"));
+    runs();
+    CHECK_INT(LINES("\"crash\""), 1);
+    CHECK_INT(LINES("\"restart\"", "07:02:15.500Z"), 1);
+    CHECK_INT(LINES("\"tick\"", "07:02:15.500Z"), 1);
+    CHECK_INT(LINES("\"tick\""), 4); /* 07:00, the return, 07:03 and 07:04 */
+    CHECK_INT(LINES("\"start\"", "07:00:00.000Z", "ada"), 1);
+    CHECK_INT(LINES("\"start\"", "07:02:15.500Z"), 2); /* bob waited for the process */
+    CHECK_INT(LINES("\"stop\"", "ada"), 1);
+    CHECK_INT(LINES("\"stop\"", "07:02:45.500Z", "ada"), 1);
+}
+
+TEST(steps_of_the_clock_move_what_is_written_down_and_not_the_ticks) {
+    trace_is(ADA_AT_SEVEN("07:03:00", "") "{\"at\":\"" DAY_OF(
+        "07:00:30") "\",\"op\":\"clock\",\"step_ms\":-3600000}\n"
+                    "{\"at\":\"" DAY_OF("07:01:30") "\",\"op\":\"clock\",\"step_ms\":3601000}\n");
+    runs();
+    CHECK_INT(LINES("\"clock\"", "06:00:30.000Z", "\"step_ms\":-3600000"), 1);
+    CHECK_INT(LINES("\"clock\"", "07:01:31.000Z", "\"step_ms\":3601000"), 1);
+    CHECK_INT(LINES("\"tick\"", "06:01:00.000Z"), 1);
+    CHECK_INT(LINES("\"tick\"", "07:02:01.000Z"), 1);
+    CHECK_INT(LINES("\"tick\""), 3);
+}
+
+TEST(while_the_store_fails_nothing_is_finalized_and_nobody_registered) {
+    trace_is(ADA_AT_SEVEN("07:03:00", "") "{\"at\":\"" DAY_OF(
+        "07:00:00.100") "\",\"op\":\"store_fails\",\"for_ms\":30000}"
+                        "\n" USER(DAY_OF("07:00:01"), "bob", "08:00") "{\"at\":\"" DAY_OF(
+                            "07:00:"
+                            "02") "\",\"op\":\"remove\",\"id\":\"nobody\"}\n");
+    runs();
+    CHECK_INT(LINES("\"store_fails\"", "07:00:00.100Z", "\"for_ms\":30000"), 1);
+    CHECK_INT(LINES("\"stop\"", "07:00:00.500Z", "ada"), 1);
+    const char *finalized = place_of("\"finalize\",\"user\":\"ada\"");
+    const char *line = finalized - strlen("{\"t\":\"2026-03-02T07:00:00.500Z\",\"ev\":");
+    CHECK_MSG(strncmp(line + 6, DAY_OF("07:00:30.100"), 23) >= 0, "%.60s", line);
+    CHECK_MSG(strncmp(line + 6, DAY_OF("07:00:36.000"), 23) < 0, "%.60s", line);
+    CHECK_INT(LINES("\"start\"", "07:01:00.000Z", "bob"), 1);
+}
+
+TEST(what_the_store_had_not_taken_when_the_process_died_is_taken_after) {
+    trace_is(ADA_AT_SEVEN("07:03:00", "") "{\"at\":\"" DAY_OF(
+        "07:00:10") "\",\"op\":\"store_fails\",\"for_ms\":50000}\n"
+                    "{\"at\":\"" DAY_OF(
+                        "07:00:11") "\",\"op\":\"users\",\"count\":40000,\"prefix\":\"u\","
+                                    "\"due\":\"20:00\"}\n"
+                                    "{\"at\":\"" DAY_OF(
+                                        "07:00:11") "\",\"op\":\"remove\",\"id\":"
+                                                    "\"u7\"}\n" USER(
+                                                        DAY_OF("07:00:12"), "u7",
+                                                        "21:00") "{\"at\":"
+                                                                 "\"" DAY_OF(
+                                                                     "07:"
+                                                                     "00:"
+                                                                     "20") "\",\"op\":\"crash\","
+                                                                           "\"down_ms\":5000}\n");
+    runs();
+    int users = 0;
+    for (const char *at = run.users; (at = strchr(at, '\n')); at++) users++;
+    CHECK_INT(users, 40001);
+    CHECK(strstr(run.users, "{\"id\":\"u7\",\"due\":\"21:00\""));
+    CHECK(strstr(run.users, "{\"id\":\"u39999\",\"due\":\"20:00\""));
+}
+
+TEST(ticks_lie_on_the_multiples_of_their_length_wherever_the_trace_begins) {
+    trace_is(HEADER(DAY_OF("07:00:30.250"), DAY_OF("07:03:00"), ",\"tick_ms\":45000"));
+    runs();
+    CHECK_INT(LINES("\"tick\""), 4);
+    CHECK_INT(LINES("\"tick\"", "07:00:30.250Z"), 1);
+    CHECK_INT(LINES("\"tick\"", "07:00:45.000Z"), 1);
+    CHECK_INT(LINES("\"tick\"", "07:01:30.000Z"), 1);
+    CHECK_INT(LINES("\"tick\"", "07:02:15.000Z"), 1);
+}
+
+TEST(the_run_ends_before_its_end) {
+    trace_is(ADA_AT_SEVEN("07:00:00.500", ""));
+    runs();
+    CHECK_INT(LINES("\"start\""), 1);
+    CHECK_INT(LINES("\"stop\""), 0);
+    trace_is(ADA_AT_SEVEN("07:00:00.501", ""));
+    runs();
+    CHECK_INT(LINES("\"stop\""), 1);
+}
+
+TEST(never_more_than_k_run_and_no_slot_is_free_while_one_waits) {
+    trace_is(HEADER(
+        DAY_OF("07:00:00"), DAY_OF("07:01:00"),
+        ",\"max_concurrency\":3") "{\"at\":\"" DAY_OF("07:00:00") "\",\"op\":\"users\",\"count\":"
+                                                                  "10,\"prefix\":\"u\","
+                                                                  "\"due\":\"07:30\"}\n");
+    runs();
+    CHECK_INT(LINES("\"start\"", "07:00:00.000Z"), 3);
+    CHECK_INT(LINES("\"start\"", "07:00:00.500Z"), 3);
+    CHECK_INT(LINES("\"start\"", "07:00:01.500Z"), 1);
+    CHECK(strstr(run.summary, "\"peak_in_flight\":3,\"peak_depth\":10,"));
+    const char *const sets[] = {"max_concurrency=10"};
+    CHECK_INT(run_with(test_seed(), sets, 1), DN_OK);
+    CHECK_INT(LINES("\"start\"", "07:00:00.000Z"), 10);
+}
+
+TEST(a_user_that_is_removed_while_it_waits_is_started_no_more) {
+    trace_is(HEADER(
+        DAY_OF("07:00:00"), DAY_OF("08:01:00"),
+        ",\"max_concurrency\":1") "{\"op\":\"outcome\",\"id\":\"ada\",\"result\":\"ok\",\"duration_"
+                                  "ms\":30000}\n" USER(DAY_OF("07:00:00"), "ada", "07:50")
+                                      USER(DAY_OF("07:00:00"), "bob", "08:00") "{\"at\":\"" DAY_OF(
+                                          "07:00:10") "\",\"op\":\"remove\",\"id\":\"bob\"}\n");
+    runs();
+    CHECK_INT(LINES("\"enqueue\"", "bob"), 1);
+    CHECK_INT(LINES("\"start\"", "bob"), 0);
+    CHECK(!strstr(run.users, "bob"));
+}
+
+/* Slots are enough for all, so the order within an instant decides nothing. */
+TEST(the_same_seed_gives_the_same_bytes_and_another_one_the_same_users) {
+    trace_is(HEADER(
+        DAY_OF("00:00:00"), "2026-03-04T00:00:00Z",
+        ",\"max_concurrency\":1000") "{\"at\":\"" DAY_OF("00:00:00") "\",\"op\":\"users\","
+                                                                     "\"count\":500,\"prefix\":"
+                                                                     "\"u\","
+                                                                     "\"due\":\"spread\"}\n"
+                                                                     "{\"op\":\"outcome\",\"id\":"
+                                                                     "\"u9\",\"result\":\"error\"}"
+                                                                     "\n"
+                                                                     "{\"op\":\"outcome\",\"id\":"
+                                                                     "\"u77\",\"result\":\"hang\"}"
+                                                                     "\n"
+                                                                     "{\"at\":\"2026-03-03T01:00:"
+                                                                     "00Z\",\"op\":\"crash\","
+                                                                     "\"down_ms\":7200000}\n"
+                                                                     "{\"at\":\"2026-03-03T12:00:"
+                                                                     "00Z\",\"op\":\"clock\","
+                                                                     "\"step_ms\":-600000}\n"
+                                                                     "{\"at\":\"2026-03-03T13:00:"
+                                                                     "00Z\",\"op\":\"store_fails\","
+                                                                     "\"for_ms\":600000}\n");
+    CHECK_INT(run_with(test_seed(), NULL, 0), DN_OK);
+    char *events = run.events, *users = run.users;
+    run.events = run.users = NULL;
+    CHECK_INT(run_with(test_seed(), NULL, 0), DN_OK);
+    CHECK_STR(run.events, events);
+    CHECK_STR(run.users, users);
+    CHECK_INT(run_with(test_seed() + 1, NULL, 0), DN_OK);
+    CHECK_STR(run.users, users);
+    free(events);
+    free(users);
+}
+
+TEST(a_trace_that_is_none_leaves_nothing_and_what_was_there_stays) {
+    trace_is(ADA_AT_SEVEN("07:02:00", ""));
+    runs();
+    char *before = run.events;
+    run.events = NULL;
+    trace_is(ADA_AT_SEVEN("07:02:00", "") "{\"op\":\"outcom\"}\n");
+    CHECK_INT(run_with(1, NULL, 0), DN_EINVAL);
+    CHECK_MSG(strstr(run.why, "trace.ndjson:3: "), "%s", run.why);
+    run.events = slurp("events.ndjson");
+    CHECK_STR(run.events, before);
+    free(before);
+    const char *const sets[] = {"max_concurrency=none"};
+    trace_is(ADA_AT_SEVEN("07:02:00", ""));
+    CHECK_INT(run_with(1, sets, 1), DN_EINVAL);
+    CHECK_MSG(strstr(run.why, "max_concurrency"), "%s", run.why);
+}
+
+TEST(a_directory_that_cannot_be_is_said_in_one_line) {
+    trace_is(ADA_AT_SEVEN("07:02:00", ""));
+    (void)snprintf(run.out, sizeof run.out, "/proc/nothing/here");
+    CHECK_INT(run_with(1, NULL, 0), DN_EIO);
+    CHECK_MSG(strstr(run.why, "/proc/nothing/here") && !strchr(run.why, '\n'), "%s", run.why);
+}
