@@ -33,4 +33,8 @@ DN_MUST_USE int dn_web_listen(const char *address, bool elsewhere, int *out_fd,
  * a setting that is to be good before it is needed. DN_EINVAL, DN_EIO; why as above. At any time. */
 DN_MUST_USE int dn_web_check(const char *address, bool elsewhere, char why[DN_WEB_WHY]);
 
+/* Can it be had, when `present`, of dn_web_listen, is closed? As far as that can be known without asking for a host's
+ * address, and while that one is open. DN_EINVAL, DN_EIO; why as above. At any time. */
+DN_MUST_USE int dn_web_probe(const char *address, int present, char why[DN_WEB_WHY]);
+
 #endif

@@ -42,14 +42,15 @@ static bool is_loopback(const struct sockaddr *a) {
     return false;
 }
 
-static int open_at(const struct addrinfo *a, int *out_fd) {
+/* listens: else the address is only had, and nobody can come yet. */
+static int open_at(const struct addrinfo *a, bool listens, int *out_fd) {
     const int on = 1, off = 0;
     const int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
 
     if (fd < 0) return DN_EIO;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (a->ai_family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || listen(fd, DN_WEB_BACKLOG) < 0) {
+    if (bind(fd, a->ai_addr, a->ai_addrlen) < 0 || (listens && listen(fd, DN_WEB_BACKLOG) < 0)) {
         const int error = errno;
         (void)close(fd);
         errno = error;
@@ -128,9 +129,56 @@ int dn_web_listen(const char *address, bool elsewhere, int *out_fd, char bound[D
 
     if (rc < 0) return rc;
     rc = check_reach(found, address, elsewhere, why);
-    if (rc == DN_OK) rc = open_at(found, out_fd);
+    if (rc == DN_OK) rc = open_at(found, /* listens= */ true, out_fd);
     if (rc == DN_OK) say_where(*out_fd, bound);
     else if (rc == DN_EIO) say_why(address, why);
+    freeaddrinfo(found);
+    return rc;
+}
+
+/* ---- Beside one that is open ---- */
+
+static bool is_any(const struct sockaddr *a) {
+    if (a->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr == INADDR_ANY;
+    return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+}
+
+static bool is_same_host(const struct sockaddr *a, const struct sockaddr *b) {
+    if (a->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
+               ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
+    return IN6_ARE_ADDR_EQUAL(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+                              &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr);
+}
+
+/* The port stands at the same place in both. */
+static in_port_t port_of(const struct sockaddr *a) {
+    return ((const struct sockaddr_in *)(const void *)a)->sin_port;
+}
+
+/* May it be that this one is in the way of that? An address of either family may be one of the other in disguise. */
+static bool is_in_the_way(int present, const struct sockaddr *a) {
+    struct sockaddr_storage own;
+    socklen_t               len = sizeof own;
+    const struct sockaddr  *b = (const struct sockaddr *)&own;
+
+    memset(&own, 0, sizeof own);
+    if (getsockname(present, (struct sockaddr *)&own, &len) < 0 || port_of(a) != port_of(b))
+        return false;
+    return a->sa_family != b->sa_family || is_any(a) || is_any(b) || is_same_host(a, b);
+}
+
+int dn_web_probe(const char *address, int present, char why[DN_WEB_WHY]) {
+    struct addrinfo *found;
+    int              fd, rc = look_up(address, AI_NUMERICHOST, &found, why);
+
+    if (!found) return rc;
+    if (!is_in_the_way(present, found->ai_addr)) {
+        rc = open_at(found, /* listens= */ false, &fd);
+        if (rc == DN_OK) (void)close(fd);
+        else say_why(address, why);
+    }
     freeaddrinfo(found);
     return rc;
 }

@@ -108,13 +108,19 @@ static void take_live(served *d, const dn_settings *fresh, const char *changed) 
 }
 
 /* What the service goes by is read by three loops, so all else than the log's threshold is taken by a fresh start. What
- * can be known before of what such a one would fail at is looked at before; a port or a directory that somebody else has
- * shows only then. */
-static void begin_anew(const served *d, const char *changed) {
+ * can be known before of what such a one would fail at is looked at before: behind it there is no way back. */
+static void begin_anew(const served *d, const dn_settings *fresh, const char *changed) {
+    char words[RELOAD_WORDS];
+
     if (access(d->executable, X_OK) < 0) {
         dn_log(DN_LOG_ERROR, "config.refused",
                "everything stays as it was: %s changed, and %s cannot be started anew: %s", changed,
                *d->executable ? d->executable : "the program", strerror(errno));
+        return;
+    }
+    if (reload_probe(d->settings, fresh, d->web.listener, words) < 0) {
+        dn_log(DN_LOG_WARN, "config.unusable", "everything stays as it was: %s changed, and %s",
+               changed, words);
         return;
     }
     dn_log(DN_LOG_INFO, "config.read",
@@ -135,7 +141,7 @@ static void on_hangup(void *context) {
         return;
     case RELOAD_SAME: dn_log(DN_LOG_INFO, "config.read", "read again; nothing has changed"); return;
     case RELOAD_LIVE: take_live(d, fresh, words); return;
-    case RELOAD_ANEW: begin_anew(d, words); return;
+    case RELOAD_ANEW: begin_anew(d, fresh, words); return;
     }
 }
 

@@ -1,14 +1,19 @@
 /* reload.c - see reload.h. */
 #include "reload.h"
 
+#include "api/web.h"
 #include "secrets.h"
 #include "serve_config.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static_assert((int)RELOAD_WORDS >= (int)DN_SETTINGS_WHY, "what is wrong fits");
+static_assert((int)RELOAD_WORDS >= (int)DN_STORE_WHY && (int)RELOAD_WORDS >= (int)DN_WEB_WHY,
+              "what is wrong with the world fits");
 
 static bool secrets_same(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
@@ -48,4 +53,25 @@ reload reload_read(const dn_settings_input *input, const dn_settings *now, const
     const reload verdict = compare(now, fresh, same_secrets, words);
     *out_fresh = DN_TAKE(fresh);
     return verdict;
+}
+
+/* ---- The world ---- */
+
+/* By another name it may be the same one, whose lock is our own. */
+static bool is_same_directory(const char *a, const char *b) {
+    struct stat one, other;
+
+    return strcmp(a, b) == 0 || (stat(a, &one) == 0 && stat(b, &other) == 0 &&
+                                 one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+}
+
+int reload_probe(const dn_settings *now, const dn_settings *fresh, int listener,
+                 char words[RELOAD_WORDS]) {
+    const dn_store_config store = {.dir = fresh->data};
+    int                   rc = DN_OK;
+
+    if (!is_same_directory(now->data, fresh->data)) rc = dn_store_probe(&store, words);
+    if (rc == DN_OK && strcmp(now->listen, fresh->listen) != 0)
+        rc = dn_web_probe(fresh->listen, listener, words);
+    return rc;
 }

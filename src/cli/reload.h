@@ -18,4 +18,10 @@ enum { RELOAD_WORDS = 1024 };
 reload reload_read(const dn_settings_input *input, const dn_settings *now, const char *secrets_now,
                    dn_settings **out_fresh, char words[RELOAD_WORDS]);
 
+/* Is the world as a start by `fresh` needs it? The data directory and the address of `listen`, where they are not now's,
+ * as far as can be known while the daemon runs; what files and runners are has been seen by reload_read. listener: that
+ * of now. DN_OK, or words (RELOAD_WORDS bytes) say in a line what is wrong. */
+DN_MUST_USE int reload_probe(const dn_settings *now, const dn_settings *fresh, int listener,
+                             char words[RELOAD_WORDS]);
+
 #endif

@@ -46,6 +46,12 @@ int dn_store_open(const dn_store_config *config, dn_store **out_store, char *why
     return config->dir ? db_open(config, out_store, why) : memory_open(config, out_store, why);
 }
 
+int dn_store_probe(const dn_store_config *config, char *why) {
+    assert(config && why);
+    *why = '\0';
+    return config->dir ? db_probe(config, why) : DN_OK;
+}
+
 void dn_store_free(dn_store *store) {
     if (store) store->ops->free(store);
 }

@@ -28,6 +28,10 @@ DN_MUST_USE int    dn_store_open(const dn_store_config *config, dn_store **out_s
 void               dn_store_free(dn_store *store); /* accepts NULL */
 static inline void dn_store_freep(dn_store **store) { dn_store_free(*store); }
 
+/* Would dn_store_open be refused, as far as that can be seen without making or writing one? For a directory that is to be
+ * good before it is needed: what this process itself has open counts as in use. Codes and why as there. Any thread. */
+DN_MUST_USE int dn_store_probe(const dn_store_config *config, char *why);
+
 /* ---- Users ---- */
 
 /* n numbers a registration: it is never given again, so an id that is removed and registered anew has a new

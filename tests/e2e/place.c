@@ -128,17 +128,21 @@ void place_forget_said(place *p) {
     p->log_at = about.st_size;
 }
 
-void place_start(place *p, const char *const *args) {
+static void start(place *p, const char *const *first, const char *const *args) {
     const int log = log_open(p->log), errors = *p->errors ? log_open(p->errors) : log;
 
     place_forget_said(p);
-    p->daemon = begin(
-        *p->program ? p->program
-                    : DIURNAL_PROGRAM, /* many of them at a time: each where there is room */
-        ARGS("serve", "--data", p->data, says(args, "--listen") ? NULL : "--listen", "127.0.0.1:0"),
-        args, log, errors);
+    p->daemon = begin(*p->program ? p->program : DIURNAL_PROGRAM, first, args, log, errors);
     if (errors != log) (void)close(errors);
     (void)close(log);
+}
+
+/* Many of them at a time: each listens where there is room. */
+void place_start(place *p, const char *const *args) {
+    start(
+        p,
+        ARGS("serve", "--data", p->data, says(args, "--listen") ? NULL : "--listen", "127.0.0.1:0"),
+        args);
 }
 
 void place_copy_program(place *p) {
@@ -252,16 +256,25 @@ static void fail_with_log(const place *p, const char *what) {
     CHECK_MSG(false, "%s; the daemon said: %s", what, said);
 }
 
-void place_serve(place *p, const char *const *args) {
+static void wait_until_ready(const place *p) {
     const int64_t until = mono_ms() + 20000 * TEST_SLOW_FACTOR;
     int           status;
 
-    place_start(p, args);
     while (!place_is_ready(p)) {
         if (mono_ms() > until) fail_with_log(p, "not ready in time");
         if (waitpid(p->daemon, &status, WNOHANG) == p->daemon) fail_with_log(p, "it ended");
         pause_ms(2);
     }
+}
+
+void place_serve(place *p, const char *const *args) {
+    place_start(p, args);
+    wait_until_ready(p);
+}
+
+void place_serve_bare(place *p, const char *const *args) {
+    start(p, ARGS("serve"), args);
+    wait_until_ready(p);
 }
 
 void place_signal(const place *p, int signal) { CHECK(kill(p->daemon, signal) == 0); }

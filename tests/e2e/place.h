@@ -28,6 +28,8 @@ place *place_new(const char *base);
 void place_start(place *p, const char *const *args);
 /* And waits until it says it is ready. */
 void place_serve(place *p, const char *const *args);
+/* Likewise `diurnal serve args` with no flag of this place's: where the data are, args say. */
+void place_serve_bare(place *p, const char *const *args);
 bool place_is_ready(const place *p);
 bool place_has_said(const place *p, const char *text); /* the present daemon */
 

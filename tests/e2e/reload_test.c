@@ -2,11 +2,15 @@
 #include "endpoint.h"
 #include "place.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +100,95 @@ TEST(the_log_level_holds_at_once) {
     hang_up(p);
     WAIT_FOR(place_has_said(p, "nothing has changed"), 20000);
     CHECK(!place_is_ready(p));
+}
+
+/* ---- What a start would fail at ---- */
+
+/* Where the data are and where it listens stands in the file, and in no flag. */
+static const char *world_write(const place *p, const char *data, const char *listens) {
+    return config_write(p,
+                        "runner = exec:/bin/true\ninsecure_listen = true\ndata = %s\nlisten = %s\n",
+                        data, listens);
+}
+
+static void check_stays(place *p, const char *data, const char *listens, const char *words) {
+    (void)world_write(p, data, listens);
+    hang_up(p);
+    WAIT_FOR(place_has_said(p, "warn  config.unusable: everything stays as it was: "), 20000);
+    CHECK_MSG(place_has_said(p, words), "of %s, %s: %s", data, listens, place_read(p->log));
+    CHECK_RUN(p, 0, "status");
+    CHECK_SAID(p->data);
+}
+
+/* In the test's own directory. */
+static const char *beside(const place *p, const char *name) {
+    static char path[2 * PLACE_PATH];
+
+    (void)snprintf(path, sizeof path, "%s/%s", p->dir, name);
+    return path;
+}
+
+/* In use by somebody, who is this test. */
+static const char *take_directory(const place *p, const char *name) {
+    char path[2 * PLACE_PATH];
+
+    CHECK_INT(mkdir(beside(p, name), 0700), 0);
+    (void)snprintf(path, sizeof path, "%s/lock", beside(p, name));
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
+    return beside(p, name);
+}
+
+static const char *take_port(void) {
+    static char        address[64];
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t          len = sizeof at;
+    const int          fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0);
+    CHECK(getsockname(fd, (struct sockaddr *)&at, &len) == 0);
+    (void)snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(at.sin_port));
+    return address;
+}
+
+TEST(a_directory_or_an_address_that_cannot_be_had_is_said_and_the_daemon_goes_on_as_it_was) {
+    static const char free_port[] = "127.0.0.1:0";
+    place            *p = place_new(NULL);
+
+    place_serve_bare(p, ARGS("--config", world_write(p, p->data, free_port)));
+    (void)place_write(p, "a-file", "x", 1);
+    check_stays(p, beside(p, "a-file"), free_port, "data changed, and ");
+    CHECK(place_has_said(p, "a-file is no directory: --data wants one"));
+    check_stays(p, beside(p, "no/such/parent"), free_port, "cannot be made: No such file");
+    check_stays(p, take_directory(p, "taken"), free_port, "taken is in use by another process");
+    CHECK_INT(mkdir(beside(p, "foreign"), 0700), 0);
+    (void)place_write(p, "foreign/diurnal.db", "something else", 14);
+    check_stays(p, beside(p, "foreign"), free_port, "diurnal.db is no database");
+    check_stays(p, p->data, take_port(), "is in use by another program");
+    check_stays(p, p->data, "192.0.2.1:1440", "cannot listen at 192.0.2.1:1440");
+    CHECK(access(beside(p, "no"), F_OK) < 0);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+}
+
+TEST(its_own_directory_and_its_own_port_are_in_nobodys_way) {
+    place *p = place_new(NULL);
+    char   everywhere[64];
+
+    place_serve_bare(p, ARGS("--config", world_write(p, p->data, "127.0.0.1:0")));
+    (void)snprintf(everywhere, sizeof everywhere, "0.0.0.0:%d", place_port(p));
+    CHECK_INT(symlink(p->data, beside(p, "by-another-name")), 0);
+    (void)world_write(p, beside(p, "by-another-name"), everywhere);
+    hang_up(p);
+    WAIT_FOR(place_is_ready(p), 20000);
+    CHECK(place_has_said(p, everywhere));
+    CHECK(place_has_said(p, "by-another-name"));
+    (void)world_write(p, beside(p, "a-new-one"), everywhere);
+    hang_up(p);
+    WAIT_FOR(place_is_ready(p), 20000);
+    CHECK(access(beside(p, "a-new-one/diurnal.db"), F_OK) == 0);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
 }
 
 /* ---- What starts anew ---- */

@@ -215,6 +215,36 @@ TEST(a_directory_that_cannot_be_made_or_is_none_is_refused_in_a_sentence) {
 
 /* ---- Whose it is ---- */
 
+/* What opening it says, before anybody does. */
+static void check_probe(const char *dir, int expected, const char *words) {
+    const dn_store_config config = {.dir = dir, .ledger_days = KIT_LEDGER_DAYS};
+
+    memset(why, 'x', sizeof why);
+    const int code = dn_store_probe(&config, why);
+    CHECK_MSG(code == expected, "code %d: %s", code, why);
+    CHECK_MSG(strstr(why, words), "it says: %s", why);
+}
+
+TEST(what_would_be_refused_can_be_asked_before_and_nothing_is_made) {
+    check_probe(kit_path("data"), DN_OK, "");
+    CHECK_INT(kit_size(kit_path("data")), -1);
+    check_probe(kit_path("no/such/parent"), DN_EIO, "cannot be made");
+    file_write(kit_path("file"), "x", 1, 0);
+    check_probe(kit_path("file"), DN_EINVAL, "is no directory");
+    check_probe(kit_path("file/below"), DN_EIO, "Not a directory");
+    CHECK_INT(mkdir(kit_path("empty"), 0700), 0);
+    check_probe(kit_path("empty"), DN_OK, "");
+    CHECK_INT(kit_size(kit_path("empty/lock")), -1);
+    CHECK_INT(mkdir(kit_path("foreign"), 0700), 0);
+    file_write(kit_path("foreign/diurnal.db"), "x", 1, 0);
+    check_probe(kit_path("foreign"), DN_EINVAL, "is no database");
+    dn_store *store = kit_open(kit_path("data"));
+    check_probe(kit_path("data"), DN_EEXIST, "is in use by process");
+    dn_store_free(store);
+    check_probe(kit_path("data"), DN_OK, "");
+    dn_store_free(kit_open(kit_path("data"))); /* the lock is given back */
+}
+
 TEST(a_file_that_is_no_database_is_refused_untouched) {
     CHECK_INT(mkdir(kit_path("data"), 0700), 0);
     for (size_t len = 1; len <= 5000; len += 1666) {

@@ -14,6 +14,7 @@
 enum {
     DB_APPLICATION_ID = 0x64697572, /* "diur" */
     DB_PATH_MAX = 4096,
+    DB_SUFFIX_ROOM = 32,  /* for the names of files in the directory */
     DB_WAL_PAGES = 16384, /* 64 MiB of log, then it is copied into the file */
 };
 
@@ -53,6 +54,12 @@ int db_failed_at(db *d, int rc, db_file file);
 /* Is it for want of room? Also where a failure must not end the store. */
 bool db_is_full(sqlite3 *sql, int rc, db_file file);
 bool db_is_nomem(int rc);
+
+/* ---- open.c ---- */
+
+/* By errno: "the data directory /var/x cannot be made: Permission denied". */
+int  dir_failed(const char *what, const char *dir, char *why);
+void dir_parent(const char *dir, char out[DB_PATH_MAX]);
 
 /* ---- lock.c ---- */
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DIR_MODE = 0700, FILE_MODE = 0600, SUFFIX_ROOM = 32 };
+enum { DIR_MODE = 0700, FILE_MODE = 0600 };
 
 static void db_free(dn_store *store);
 
@@ -52,7 +52,7 @@ static const char writing_pragmas[] = "PRAGMA synchronous = EXTRA;"
 
 /* ---- The directory ---- */
 
-static int dir_failed(const char *what, const char *dir, char *why) {
+int dir_failed(const char *what, const char *dir, char *why) {
     const int code = errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO;
 
     return store_refuse(code, why, "the data directory %s %s: %s", dir, what, strerror(errno));
@@ -69,14 +69,18 @@ static int dir_sync(const char *dir, char *why) {
     return failed ? dir_failed("cannot be written", dir, why) : DN_OK;
 }
 
-static int dir_sync_parent(const char *dir, char *why) {
-    char   parent[DB_PATH_MAX];
+void dir_parent(const char *dir, char out[DB_PATH_MAX]) {
     size_t len = strlen(dir);
 
     while (len > 1 && dir[len - 1] == '/') len--;
     while (len > 0 && dir[len - 1] != '/') len--;
-    if (len == 0) return dir_sync(".", why);
-    snprintf(parent, sizeof parent, "%.*s", (int)len, dir);
+    snprintf(out, DB_PATH_MAX, "%.*s", len > 0 ? (int)len : 1, len > 0 ? dir : ".");
+}
+
+static int dir_sync_parent(const char *dir, char *why) {
+    char parent[DB_PATH_MAX];
+
+    dir_parent(dir, parent);
     return dir_sync(parent, why);
 }
 
@@ -131,7 +135,7 @@ static int connect_failed(db *d, int rc, char *why) {
  * then makes no log beside it. The path goes into a URI, where three bytes mean something else. */
 static int connect_immutable(db *d) {
     static const char hex[] = "0123456789abcdef";
-    char              uri[3 * DB_PATH_MAX + SUFFIX_ROOM] = "file:";
+    char              uri[3 * DB_PATH_MAX + DB_SUFFIX_ROOM] = "file:";
     size_t            len = strlen(uri);
 
     for (const char *at = d->path; *at; at++) {
@@ -285,7 +289,7 @@ int db_open(const dn_store_config *config, dn_store **out_store, char *why) {
     db *d;
     int code;
 
-    if (strlen(config->dir) > DB_PATH_MAX - SUFFIX_ROOM)
+    if (strlen(config->dir) > DB_PATH_MAX - DB_SUFFIX_ROOM)
         return store_refuse(DN_EINVAL, why, "the path of the data directory is too long");
     d = calloc(1, sizeof *d);
     if (!d) return store_refuse(DN_ENOMEM, why, "%s: out of memory", config->dir);
