@@ -16,10 +16,13 @@ function(diurnal_test_program name)
     set_property(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} APPEND PROPERTY TEST_INCLUDE_FILES ${list})
 endfunction()
 
-# diurnal_tests(folder USES library...): tests/folder/*_test.c, a program each.
+# diurnal_tests(folder [EXCEPT regex] USES library...): tests/folder/*_test.c, a program each, but for those.
 function(diurnal_tests folder)
-    cmake_parse_arguments(PARSE_ARGV 1 TESTS "" "" "USES")
+    cmake_parse_arguments(PARSE_ARGV 1 TESTS "" "EXCEPT" "USES")
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.c)
+    if(TESTS_EXCEPT)
+        list(FILTER sources EXCLUDE REGEX "/${folder}/${TESTS_EXCEPT}$")
+    endif()
     foreach(source IN LISTS sources)
         get_filename_component(file ${source} NAME_WE)
         diurnal_test_program(${folder}_${file} SOURCE ${source} FOLDER ${folder}
