@@ -253,7 +253,10 @@ TEST(a_level_that_is_broken_is_said_in_the_log_once_and_shown) {
     CHECK(line);
     CHECK_MSG(strstr(line, "\"slo\":\"job_latency\",\"window_minutes\":15,\"measured\":"), "%s",
               line);
-    CHECK_MSG(strstr(line, "\"threshold\":1,\"consecutive_breaches\":3}\n"), "%s", line);
+    /* Three in a row, or more where the machine was so slow that not three jobs had ended by the third. */
+    static const char told[] = "\"threshold\":1,\"consecutive_breaches\":";
+    const char       *breaches = strstr(line, told);
+    CHECK_MSG(breaches && strtol(breaches + sizeof told - 1, NULL, 10) >= 3, "%s", line);
     CHECK_MSG(!strstr(strchr(line, '\n'), "slo.breached"), "%s", line);
     stops(p);
 }
