@@ -54,8 +54,8 @@ static pthread_once_t marks_once = PTHREAD_ONCE_INIT;
 /* All events there are, newest first; none ever goes. */
 static _Atomic(dn_event *) events;
 
-/* The handlers this thread is in. */
-static _Thread_local uint32_t running_here;
+/* The handlers this thread is in and counted in. */
+static _Thread_local uint32_t counted_here;
 
 _Static_assert(DN_TELEMETRY_HANDLERS_MAX <= 32, "an event has a bit for each handler");
 
@@ -113,6 +113,13 @@ static void marks_settle(void) {
 /* release: pairs with marks_have, which means the calls before it too. */
 static void mark_set(mark *m, uint32_t calls) {
     atomic_store_explicit(&m->calls, calls, memory_order_release);
+}
+
+/* The handlers this thread is in, whichever way. */
+static uint32_t running_here(void) {
+    const mark *m = thread_row_here ? &marks[thread_row_here - 1] : NULL;
+
+    return counted_here | (m ? atomic_load_explicit(&m->calls, memory_order_relaxed) : 0);
 }
 
 static bool marks_have(uint32_t bit) {
@@ -198,47 +205,46 @@ static uint32_t event_handlers(const dn_event *e) {
 
 bool dn_event_wanted(const dn_event *event) { return event_handlers(event) != 0; }
 
-/* On the emitter's thread; the caller is in. */
+/* On the emitter's thread, which is in. The bit again: it may have been of somebody else who had the slot before. */
 static void slot_call(slot *s, uint32_t bit, const dn_event *event, const dn_value *values) {
-    running_here |= bit;
+    if (!(event_handlers(event) & bit)) return;
     const int rc = s->fn(s->context, event, values);
     /* In is in: the slot cannot have begun another life since. */
     if (rc < 0 && slot_shut(s, slot_look(s) / LIFE))
         dn_log(DN_LOG_WARN, "telemetry.detached",
                "the handler %s failed at %s and is called no more: %s", s->name, event->name,
                dn_error_text(rc));
-    running_here &= ~bit;
-}
-
-/* The caller is in, and looks at the bit again: it may have been of somebody else who had the slot before. */
-static void slot_tell(slot *s, uint32_t bit, const dn_event *event, const dn_value *values) {
-    if (event_handlers(event) & bit) slot_call(s, bit, event, values);
 }
 
 static void emit_counted(uint32_t left, const dn_event *event, const dn_value *values) {
-    for (; left; left &= left - 1) {
-        slot *s = &slots[__builtin_ctz(left)];
-        if (slot_enter(s)) slot_tell(s, left & -left, event, values);
-        slot_leave(s);
-    }
-}
-
-static void emit_marked(mark *m, uint32_t left, const dn_event *event, const dn_value *values) {
-    /* Of the emissions that this one is within. */
-    const uint32_t before = atomic_load_explicit(&m->calls, memory_order_relaxed);
+    const uint32_t before = counted_here;
 
     for (; left; left &= left - 1) {
         slot          *s = &slots[__builtin_ctz(left)];
         const uint32_t bit = left & -left;
+        counted_here = before | bit;
+        if (slot_enter(s)) slot_call(s, bit, event, values);
+        slot_leave(s);
+    }
+    counted_here = before;
+}
+
+static void emit_marked(mark *m, uint32_t left, const dn_event *event, const dn_value *values) {
+    const uint32_t before = atomic_load_explicit(&m->calls, memory_order_relaxed);
+
+    for (left &= ~before; left; left &= left - 1) {
+        slot          *s = &slots[__builtin_ctz(left)];
+        const uint32_t bit = left & -left;
         mark_set(m, before | bit);
         atomic_signal_fence(memory_order_seq_cst); /* pairs with marks_settle */
-        if (slot_look(s) & ATTACHED) slot_tell(s, bit, event, values);
+        if (slot_look(s) & ATTACHED) slot_call(s, bit, event, values);
         mark_set(m, before);
     }
 }
 
+/* Who runs on this thread is passed by. Its way of going in may have changed since an emission that this one is within. */
 void dn_event_emit(dn_event *event, const dn_value *values) {
-    const uint32_t left = event_handlers(event) & ~running_here;
+    const uint32_t left = event_handlers(event) & ~counted_here;
     mark          *m = mark_mine();
 
     if (m) emit_marked(m, left, event, values);
@@ -294,7 +300,7 @@ int dn_telemetry_detach(dn_telemetry_id id) {
     /* Whoever else shuts it may not have come to that yet. */
     if (!slot_shut(s, life)) marks_settle();
     while (word = slot_look(s), word / LIFE == life && ((word & CALLS) || marks_have(bit_of(s)))) {
-        if (running_here) return DN_PENDING;
+        if (running_here()) return DN_PENDING;
         sched_yield(); /* a handler is brief */
     }
     return DN_OK;

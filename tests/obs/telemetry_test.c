@@ -526,6 +526,23 @@ TEST(after_a_detach_nobody_is_in_the_handler_though_the_kernel_knows_no_membarri
     check_that_a_detach_waits_for(EMITTERS, ROUNDS);
 }
 
+TEST(a_handler_neither_calls_itself_nor_waits_for_itself_though_the_kernel_knows_no_membarrier) {
+    leaver l = {0};
+    heard  h = {0};
+    int    calls = 0;
+
+    take_membarrier_away();
+    l.id = attach("store", leave, &l);
+    (void)attach("store", emit_more, &calls);
+    (void)attach("store", write_down, &h);
+    DN_EMIT(store, .number = 1);
+    CHECK_INT(l.calls, 1);
+    CHECK_INT(l.detach_said, DN_PENDING);
+    CHECK_INT(calls, 1);
+    CHECK_STR(h.text, "store number=2\nstore number=1\n");
+    CHECK_INT(dn_telemetry_detach(l.id), DN_OK);
+}
+
 TEST(a_handler_that_fails_on_several_threads_is_said_once_and_leaves_no_trace) {
     emitters e;
 
