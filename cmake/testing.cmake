@@ -1,31 +1,40 @@
 # testing.cmake - every TEST of every *_test.c becomes a ctest test of its own.
 
-# diurnal_test_program(name SOURCE file.c FOLDER folder USES library...): one program, and after
-# it is linked, its sentences, asked from itself, as "folder/file: sentence".
+# diurnal_test_program(name SOURCE file.c FOLDER folder [FIRST] USES library...): one program, and after
+# it is linked, its sentences, asked from itself, as "folder/file: sentence". FIRST: ctest begins with them.
 function(diurnal_test_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 TEST "" "SOURCE;FOLDER" "USES")
+    cmake_parse_arguments(PARSE_ARGV 1 TEST "FIRST" "SOURCE;FOLDER" "USES")
     get_filename_component(file ${TEST_SOURCE} NAME_WE)
     set(list ${CMAKE_CURRENT_BINARY_DIR}/${name}.ctest.cmake)
     add_executable(${name} ${TEST_SOURCE})
     diurnal_uses(${name} harness ${TEST_USES})
     add_custom_command(TARGET ${name} POST_BUILD
         COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}> -D PREFIX=${TEST_FOLDER}/${file}
-                -D OUT=${list} -P ${CMAKE_SOURCE_DIR}/cmake/discover.cmake
+                -D FIRST=${TEST_FIRST} -D OUT=${list} -P ${CMAKE_SOURCE_DIR}/cmake/discover.cmake
         BYPRODUCTS ${list}
         VERBATIM)
     set_property(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} APPEND PROPERTY TEST_INCLUDE_FILES ${list})
 endfunction()
 
-# diurnal_tests(folder [EXCEPT regex] USES library...): tests/folder/*_test.c, a program each, but for those.
+# diurnal_tests(folder [EXCEPT regex] [FIRST file...] [UNSANITIZED file...] USES library...): tests/folder/*_test.c, a
+# program each, but for those. FIRST: they take longest, and who begins with them does not wait for them alone at the
+# end. UNSANITIZED: not in the builds with a sanitizer, which would find in them what it finds in others.
 function(diurnal_tests folder)
-    cmake_parse_arguments(PARSE_ARGV 1 TESTS "" "EXCEPT" "USES")
+    cmake_parse_arguments(PARSE_ARGV 1 TESTS "" "EXCEPT" "FIRST;UNSANITIZED;USES")
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.c)
     if(TESTS_EXCEPT)
         list(FILTER sources EXCLUDE REGEX "/${folder}/${TESTS_EXCEPT}$")
     endif()
     foreach(source IN LISTS sources)
         get_filename_component(file ${source} NAME_WE)
-        diurnal_test_program(${folder}_${file} SOURCE ${source} FOLDER ${folder}
+        if(DIURNAL_SANITIZE AND file IN_LIST TESTS_UNSANITIZED)
+            continue()
+        endif()
+        set(first "")
+        if(file IN_LIST TESTS_FIRST)
+            set(first FIRST)
+        endif()
+        diurnal_test_program(${folder}_${file} SOURCE ${source} FOLDER ${folder} ${first}
                              USES ${TESTS_USES})
     endforeach()
     set_property(GLOBAL APPEND PROPERTY DIURNAL_TEST_FOLDERS ${folder})
