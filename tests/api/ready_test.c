@@ -188,6 +188,14 @@ TEST(who_does_not_answer_is_not_well_and_neither_is_who_is_not_there) {
     closes();
 }
 
+TEST(whose_planner_is_not_there_says_so_and_how_its_store_is) {
+    is_well();
+    opens(NULL, &kv_class, NULL);
+    check_answer("/readyz?verbose", "503",
+                 "planner: no answer within 1000 ms\nstore: ok\nnot ready\n");
+    closes();
+}
+
 TEST(a_page_of_metrics_that_cannot_be_had_is_a_503_that_says_why) {
     opens(NULL, NULL, NULL);
     check_answer("/metrics", "503", "the metrics are starting; try again");
