@@ -52,6 +52,12 @@ typedef struct maker {
     int         rc;
 } maker;
 
+static void unmake(shape s, prom_metric_t *metric) {
+    if (s == COUNTER) (void)prom_counter_destroy(metric);
+    else if (s == GAUGE) (void)prom_gauge_destroy(metric);
+    else (void)prom_histogram_destroy(metric);
+}
+
 static prom_metric_t *make(maker *m, shape s, const char *name, const char *help, const char *label,
                            const char *second, prom_histogram_buckets_t *(*buckets)(void)) {
     const char    *labels[] = {label, second};
@@ -65,8 +71,13 @@ static prom_metric_t *make(maker *m, shape s, const char *name, const char *help
     else if (s == GAUGE) metric = prom_gauge_new(name, help, len, labels);
     else metric = prom_histogram_new(name, help, buckets(), len, labels);
     if (!metric) return NULL;
-    m->rc = prom_collector_registry_register_metric(metric) == 0 ? DN_OK : DN_EINVAL;
-    return m->rc == DN_OK ? metric : NULL;
+    if (prom_collector_registry_register_metric(metric) == 0) {
+        m->rc = DN_OK;
+        return metric;
+    }
+    m->rc = DN_EINVAL;
+    unmake(s, metric);
+    return NULL;
 }
 
 static prom_metric_sample_t *bind(maker *m, prom_metric_t *metric, const char *value,
