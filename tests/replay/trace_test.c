@@ -27,11 +27,18 @@ static const int64_t start_ms = INT64_C(1772323200000); /* 2026-03-01 */
 
 /* ---- A file to read, and what is read as text ---- */
 
-static void in_own_folder(void) {
-    static char path[] = "/tmp/diurnal-trace-test-XXXXXX";
+static char own_folder[] = "/tmp/diurnal-trace-XXXXXX";
 
-    CHECK(mkdtemp(path));
-    CHECK_INT(chdir(path), 0);
+static void own_folder_leave(void) {
+    (void)unlink("t");
+    (void)chdir("/");
+    (void)rmdir(own_folder);
+}
+
+static void in_own_folder(void) {
+    CHECK(mkdtemp(own_folder));
+    CHECK_INT(chdir(own_folder), 0);
+    (void)atexit(own_folder_leave);
 }
 
 static void file_write(const char *bytes, size_t len) {
@@ -648,10 +655,14 @@ static char *padded(size_t len) {
 
 TEST(a_line_of_a_mebibyte_is_read_and_one_byte_more_is_refused) {
     in_own_folder();
-    trace_free(reads(padded(TRACE_LINE_MAX)));
-    refuses(padded(TRACE_LINE_MAX + 1), "t:2: it is longer than 1048576 bytes; want shorter lines");
-    refuses(padded(10 * TRACE_LINE_MAX),
-            "t:2: it is longer than 1048576 bytes; want shorter lines");
+    char *text = padded(TRACE_LINE_MAX);
+    trace_free(reads(text));
+    free(text);
+    for (size_t i = 0; i < 2; i++) {
+        text = padded(i ? 10 * TRACE_LINE_MAX : TRACE_LINE_MAX + 1);
+        refuses(text, "t:2: it is longer than 1048576 bytes; want shorter lines");
+        free(text);
+    }
 }
 
 TEST(a_file_that_cannot_be_opened_is_refused_by_its_name) {
