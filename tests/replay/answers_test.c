@@ -1,5 +1,6 @@
 /* answers_test.c - the book of outcomes beside the slow and obvious way. */
 #define _GNU_SOURCE /* mallinfo2 */
+#include "answers_table.h"
 #include "replay/answers.h"
 #include "starving.h"
 #include "test.h"
@@ -113,6 +114,23 @@ TEST(all_of_an_answer_comes_back) {
         }
     }
     answers_free(book);
+}
+
+TEST(ids_of_one_hash_are_told_from_each_other_and_so_are_attempts) {
+    answers_table     t = {0};
+    const uint64_t    hash = answers_table_hash("u1", 2);
+    const uint64_t    step = UINT64_C(0x9e3779b97f4a7c15); /* from an attempt to the next */
+    const answers_row any = {"u1", 2, 0, otherwise}, other = {"u9", 2, 1, otherwise};
+    answer            a;
+
+    CHECK_INT(answers_table_put(&t, &any), DN_OK);
+    CHECK_INT(answers_table_put(&t, &other), DN_OK);
+    CHECK(answers_table_find(&t, hash, "u1", 2, 0, &a));
+    CHECK(!answers_table_find(&t, hash, "u2", 2, 0, &a));
+    CHECK(!answers_table_find(&t, hash, "u", 1, 0, &a));
+    /* As if the first attempt of another id fell on the place of any attempt of this one. */
+    CHECK(!answers_table_find(&t, hash - step, "u1", 2, 1, &a));
+    answers_table_done(&t);
 }
 
 /* ---- Beside the slow way ---- */
@@ -335,18 +353,20 @@ TEST(whichever_allocation_fails_it_is_said_and_nothing_stays_behind) {
 }
 
 TEST(a_day_that_could_not_be_read_may_be_asked_for_again) {
+    enum { DAYS = ANSWERS_DAYS_HELD + 1 };
     answers *book = book_new();
     answer   a = {0};
 
-    put(book, "u1", 1, 0, 11);
-    put(book, "u1", 2, 0, 12);
+    for (uint32_t day = 1; day <= DAYS; day++) put(book, "u1", (dn_day)day, 0, 10 + day);
     seal(book);
-    CHECK_INT(find(book, "u1", 1, 1).duration_ms, 11);
+    for (dn_day day = 1; day < DAYS; day++)
+        CHECK_INT(find(book, "u1", day, 1).duration_ms, 10 + day);
     starve_nth(1);
-    CHECK_INT(answers_find(book, "u1", 2, 2, 1, &a), DN_ENOMEM);
+    CHECK_INT(answers_find(book, "u1", 2, DAYS, 1, &a), DN_ENOMEM);
     CHECK(starve_end());
-    CHECK_INT(find(book, "u1", 2, 1).duration_ms, 12);
-    CHECK_INT(find(book, "u1", 1, 1).duration_ms, 11);
+    /* Also the one that had to go for it. */
+    for (dn_day day = 1; day <= DAYS; day++)
+        CHECK_INT(find(book, "u1", day, 1).duration_ms, 10 + day);
     answers_free(book);
 }
 

@@ -815,6 +815,42 @@ TEST(the_scanner_takes_lines_as_programs_write_them) {
     }
 }
 
+TEST(the_scanner_leaves_to_jansson_what_needs_a_closer_look) {
+    static const char *const lines[] = {
+        "",
+        "{",
+        "{}",
+        "[]",
+        "{\"op\":\"x\"",
+        "{\"op\":\"x\",}",
+        "{\"op\":\"x\"} x",
+        "{\"op\" \"x\"}",
+        "{\"op\":\"x",
+        "{\"op\":}",
+        "{\"op\":nul}",
+        "{\"op\":\"x\",\"op\":\"x\"}",
+        "{\"new\":1}",
+        "{\"attempt\":01}",
+        "{\"attempt\":-0}",
+        "{\"attempt\":-}",
+        "{\"attempt\":+1}",
+        "{\"attempt\":1.5}",
+        "{\"attempt\":1e2}",
+        "{\"attempt\":1000000000000000000}",
+        "{\"attempt\":true}",
+        "{\"id\":\"\\u0041\"}",
+        "{\"id\":\"\x01\"}",
+        "{\"id\":\"\xc3\xa9\"}",
+        "{\"id\":\"\xff\"}",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        trace_line line;
+
+        CHECK_MSG(!trace_line_scan(lines[i], strlen(lines[i]), &line), "%s", lines[i]);
+    }
+}
+
 /* ---- Length ---- */
 
 static size_t resident(void) {
