@@ -71,6 +71,12 @@ typedef struct dn_sim_event {
     const char       *name; /* of the actor, or of the note; "" if none */
 } dn_sim_event;
 
+/* Whose turn is next of those that are ready, and for how many messages. */
+typedef enum dn_sim_order {
+    DN_SIM_ANY,  /* anybody's, for one to eight: the generator says. Finds bugs */
+    DN_SIM_FIFO, /* whoever has been ready longest, for 64: as the real loops do it. Faster */
+} dn_sim_order;
+
 /* An order of what comes due at one instant, up to rank DN_SIM_RANKS - 1. */
 enum { DN_SIM_RANKS = 4 };
 
@@ -78,6 +84,7 @@ typedef struct dn_sim_config {
     uint64_t      seed;
     int64_t       wall_ms; /* the wall clock at the beginning */
     dn_sim_faults faults;
+    dn_sim_order  order;
 
     /* Which timers go first at an instant: those of rank 0 are delivered, all runs until nobody is ready, then
      * those of rank 1, and so on. One that is armed meanwhile and due at that instant joins by its rank: of

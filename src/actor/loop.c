@@ -64,6 +64,7 @@ int loop_init(dn_loop *l, dn_runtime *rt, uint8_t index, const char *label, cons
         return rc;
     }
     l->exact_ns = EXACT_READINGS * reading_ns(l);
+    if (l->exact_ns == 0) l->exact_ns = 1; /* a clock that stands still: every handler is brief */
     wheel_init(l->wheel, l->mono_ns / 1000000);
     l->stride = l->window = l->until_clock = 1;
     l->polled_ns = l->mono_ns;
@@ -435,5 +436,28 @@ void loop_run_nth(dn_loop *l, uint32_t nth, int budget) {
     l->jump = &jump;
     if (_setjmp(jump) != 0) recover(l);
     else turn(l, a, budget, /* simulated= */ true);
+    run_over(l);
+}
+
+static __attribute__((noinline)) void run_turns_while(dn_loop *l, const bool *go_on,
+                                                      uint64_t *turns) {
+    while (*go_on && loop_has_ready(l) && !l->runtime->root_ended) {
+        dn_self *a = run_pop(l);
+        if (loop_has_ready(l)) __builtin_prefetch(l->run_head->user_head);
+        turn(l, a, TURN_MESSAGES, /* simulated= */ true);
+        ++*turns;
+    }
+}
+
+void loop_run_while(dn_loop *l, const bool *go_on, uint64_t *turns) {
+    jmp_buf jump;
+
+    /* cppcheck-suppress autoVariables; taken back by run_over, before this frame goes */
+    l->jump = &jump;
+    if (_setjmp(jump) != 0) {
+        recover(l);
+        ++*turns;
+    }
+    run_turns_while(l, go_on, turns);
     run_over(l);
 }

@@ -260,8 +260,11 @@ void            loop_done(dn_loop *l); /* all its actors have ended; frees all b
 
 /* Runs actors until none is ready or POLL_NS have passed since polled_ns. */
 void loop_run(dn_loop *l);
-/* One turn of at most `budget` messages for the actor that is `nth` in the run queue. */
-void     loop_run_nth(dn_loop *l, uint32_t nth, int budget);
+/* For the simulation: one turn of at most `budget` messages for the actor that is `nth` in the run queue. */
+void loop_run_nth(dn_loop *l, uint32_t nth, int budget);
+/* For the simulation: whole turns in their order while somebody is ready, the root has not ended and *go_on holds. Each is
+ * counted in *turns. */
+void     loop_run_while(dn_loop *l, const bool *go_on, uint64_t *turns);
 uint32_t loop_ready(const dn_loop *l); /* counts; for the simulation */
 void     loop_take_inbox(dn_loop *l);
 void     loop_send_returns(dn_loop *l);

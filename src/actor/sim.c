@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { NS_PER_MS = 1000000, TARGETS_MAX = 16, TURN_MAX = 8, MILLION = 1000000 };
+enum { NS_PER_MS = 1000000, TARGETS_MAX = 16, ANY_TURN_MAX = 8, MILLION = 1000000 };
 
 /* A message on its way. */
 typedef struct wire wire;
@@ -44,6 +44,7 @@ struct dn_sim {
     bool       alive;
     bool       dying;     /* being taken apart: nothing is an event, nothing may fail */
     bool       running;   /* in a step: crash_jump is set */
+    bool       calm;      /* running, and nothing can happen at a step, and nobody listens */
     bool       crash_due; /* the process is gone as soon as nothing is half done */
     bool       in_event;  /* in config.on_event */
     dn_msg    *in_hand;   /* being sent: in no lane, on no wire, perhaps nobody's */
@@ -66,35 +67,18 @@ static dn_loop *sim_loop(const dn_sim *sim) { return sim->runtime.loops[0]; }
 
 /* ---- Events ---- */
 
-static void mix(dn_sim *sim, uint64_t word) {
+static inline void mix(dn_sim *sim, uint64_t word) {
     sim->hash = (sim->hash ^ word) * 0x9e3779b97f4a7c15U;
     sim->hash ^= sim->hash >> 29;
 }
 
-static void event(dn_sim *sim, dn_sim_event_kind kind, uint64_t actor, uint64_t other,
-                  uint32_t msg_kind, int64_t detail, const char *text) {
-    if (sim->dying) return;
-    mix(sim, (uint64_t)kind << 32 | msg_kind);
-    mix(sim, actor << 32 ^ other);
-    mix(sim, (uint64_t)detail);
-    mix(sim, (uint64_t)sim->mono_ns);
-    mix(sim, (uint64_t)sim->wall_offset_ns);
-    for (const char *c = text; kind == DN_SIM_NOTE && *c; c++) mix(sim, (unsigned char)*c);
-    if (!sim->config.on_event) return;
-    const dn_sim_event e = {
-        .step = sim->counts.steps,
-        .mono_ns = sim->mono_ns,
-        .wall_ms = dn_sim_wall_ms(sim),
-        .kind = kind,
-        .msg_kind = msg_kind,
-        .actor = actor,
-        .other = other,
-        .detail = detail,
-        .name = text,
-    };
-    sim->in_event = true;
-    sim->config.on_event(sim->config.on_event_context, &e);
-    sim->in_event = false;
+/* Several words at the price of one: only the last multiplication waits for the one before. When it is
+ * goes without saying: the moves of the clocks are in the hash. */
+static inline void mix_event(dn_sim *sim, dn_sim_event_kind kind, dn_ref who, dn_ref other,
+                             uint32_t msg_kind, int64_t detail) {
+    mix(sim, ((uint64_t)kind << 32 | msg_kind) * 0xbf58476d1ce4e5b9U +
+                 who.bits * 0x94d049bb133111ebU + other.bits * 0xd6e8feb86659fd93U +
+                 (uint64_t)detail * 0xa0761d6478bd642fU);
 }
 
 static uint64_t number_of(const dn_sim *sim, dn_ref ref) {
@@ -103,6 +87,52 @@ static uint64_t number_of(const dn_sim *sim, dn_ref ref) {
     return slot < sim->numbers_len && sim->numbers[slot].bits == ref.bits
                ? sim->numbers[slot].number
                : 0;
+}
+
+static __attribute__((noinline)) void tell(dn_sim *sim, dn_sim_event_kind kind, dn_ref who,
+                                           dn_ref other, uint32_t msg_kind, int64_t detail,
+                                           const char *text) {
+    const dn_sim_event e = {
+        .step = sim->counts.steps,
+        .mono_ns = sim->mono_ns,
+        .wall_ms = dn_sim_wall_ms(sim),
+        .kind = kind,
+        .msg_kind = msg_kind,
+        .actor = number_of(sim, who),
+        .other = number_of(sim, other),
+        .detail = detail,
+        .name = text,
+    };
+
+    sim->in_event = true;
+    sim->config.on_event(sim->config.on_event_context, &e);
+    sim->in_event = false;
+}
+
+/* Who is hashed by address, which is as much a function of the seed as the number is. */
+static inline void event(dn_sim *sim, dn_sim_event_kind kind, dn_ref who, dn_ref other,
+                         uint32_t msg_kind, int64_t detail, const char *text) {
+    if (sim->dying) return;
+    mix_event(sim, kind, who, other, msg_kind, detail);
+    if (__builtin_expect(sim->config.on_event != NULL, 0))
+        tell(sim, kind, who, other, msg_kind, detail, text);
+}
+
+/* Of the world, and not of an actor. */
+static void world_event(dn_sim *sim, dn_sim_event_kind kind, int64_t detail, const char *text) {
+    event(sim, kind, DN_NOBODY, DN_NOBODY, 0, detail, text);
+}
+
+/* To be looked at again whenever one of these may have changed. */
+static void calm_look(dn_sim *sim) {
+    const dn_sim_faults *f = &sim->config.faults;
+    const uint32_t       faults = f->crash_actor_ppm | f->crash_process_ppm | f->delay_ppm |
+                            f->double_reply_ppm | f->step_wall_ppm | f->slow_turn_ppm |
+                            f->fail_alloc_ppm;
+    bool ordered = sim->crash_at_step > 0 || sim->crash_due;
+
+    for (int i = 0; i < TARGETS_MAX; i++) ordered = ordered || sim->targets[i].left > 0;
+    sim->calm = sim->running && faults == 0 && !ordered && !sim->config.on_event;
 }
 
 static bool chance(dn_sim *sim, uint32_t ppm) {
@@ -119,7 +149,7 @@ static bool refuse_some(void *context) {
 }
 
 static void refuse_begin(dn_sim *sim) {
-    if (sim->config.faults.fail_alloc_ppm > 0) mem_refuse(refuse_some, sim);
+    mem_refuse(sim->config.faults.fail_alloc_ppm > 0 ? refuse_some : NULL, sim);
 }
 
 /* From 1 to max. */
@@ -177,10 +207,10 @@ static void life_ends(dn_sim *sim) {
     sim->dying = false;
 }
 
-/* Never while the core has something half done: see step_taken. */
+/* Never while the core has something half done: see step_with_care. */
 static void process_crashes(dn_sim *sim) {
     sim->crash_due = false;
-    event(sim, DN_SIM_CRASH_PROCESS, 0, 0, 0, 0, "");
+    world_event(sim, DN_SIM_CRASH_PROCESS, 0, "");
     sim->counts.process_crashes++;
     sim->crash_at_step = 0;
     if (sim->running) _longjmp(sim->crash_jump, 1);
@@ -190,13 +220,18 @@ static void process_crashes(dn_sim *sim) {
 /* Something the process does has come: is it the last thing? Where the core would leave half done what it
  * has to undo (an actor's end, say, which lets go of one thing after the other), it is the last
  * but one: what differs cannot be seen from outside, and a real crash would not leak either. */
-static void step_taken(dn_sim *sim, bool half_done) {
+static __attribute__((noinline)) void step_with_care(dn_sim *sim, bool half_done) {
     if (sim->dying || !sim->running) return;
     sim->counts.steps++;
     if ((sim->crash_at_step > 0 && sim->counts.steps >= sim->crash_at_step) ||
         chance(sim, sim->config.faults.crash_process_ppm))
         sim->crash_due = true;
     if (sim->crash_due && !half_done && sim_loop(sim)->releasing == 0) process_crashes(sim);
+}
+
+static inline void step_taken(dn_sim *sim, bool half_done) {
+    if (__builtin_expect(sim->calm, 1)) sim->counts.steps++;
+    else step_with_care(sim, half_done);
 }
 
 /* ---- What the core asks of its driver ---- */
@@ -234,30 +269,34 @@ static void sim_spawned(dn_loop *l, const dn_self *a) {
         sim->numbers_len = len > slot ? len : slot + 1U;
     }
     sim->numbers[slot] = (numbered){.bits = a->ref.bits, .number = sim->actors};
-    event(sim, DN_SIM_SPAWN, sim->actors, 0, 0, 0, actor_shown(a));
+    event(sim, DN_SIM_SPAWN, a->ref, DN_NOBODY, 0, (int64_t)sim->actors, actor_shown(a));
 }
 
 /* Is it its turn to fail? */
 static bool is_target(dn_sim *sim, const dn_self *a) {
     for (int i = 0; i < TARGETS_MAX; i++) {
         crash_target *t = &sim->targets[i];
-        if (t->left > 0 && strcmp(t->name, actor_shown(a)) == 0 && --t->left == 0) return true;
+        if (t->left == 0 || strcmp(t->name, actor_shown(a)) != 0 || --t->left > 0) continue;
+        calm_look(sim);
+        return true;
     }
     return false;
 }
 
-static bool sim_handling(dn_loop *l, dn_self *a, const dn_msg *m) {
-    dn_sim        *sim = sim_of(l);
-    const uint64_t number = number_of(sim, a->ref);
-
-    sim->counts.handled++;
-    event(sim, DN_SIM_HANDLE, number, number_of(sim, m->from), m->kind, (int64_t)msg_size(m),
-          actor_shown(a));
-    step_taken(sim, /* half_done= */ false);
+static __attribute__((noinline)) bool fails_here(dn_sim *sim, const dn_self *a, const dn_msg *m) {
     if (!is_target(sim, a) && !chance(sim, sim->config.faults.crash_actor_ppm)) return false;
     sim->counts.actor_crashes++;
-    event(sim, DN_SIM_CRASH_ACTOR, number, 0, m->kind, 0, actor_shown(a));
+    event(sim, DN_SIM_CRASH_ACTOR, a->ref, DN_NOBODY, m->kind, 0, actor_shown(a));
     return true;
+}
+
+static bool sim_handling(dn_loop *l, dn_self *a, const dn_msg *m) {
+    dn_sim *sim = sim_of(l);
+
+    sim->counts.handled++;
+    event(sim, DN_SIM_HANDLE, a->ref, m->from, m->kind, (int64_t)msg_size(m), actor_shown(a));
+    step_taken(sim, /* half_done= */ false);
+    return __builtin_expect(!sim->calm, 0) && fails_here(sim, a, m);
 }
 
 /* ---- Ranks ---- */
@@ -342,8 +381,9 @@ static void sim_ended(dn_loop *l, const dn_self *a, int reason) {
     const numbered *n = &sim->numbers[slab_index(&l->actors, a)];
 
     if (sim->dying) return;
-    event(sim, DN_SIM_END, n->number, 0, 0, reason, actor_shown(a));
-    wire_deliver_of_dead(sim, (dn_ref){.bits = n->bits});
+    const dn_ref was = {.bits = n->bits};
+    event(sim, DN_SIM_END, was, DN_NOBODY, 0, reason, actor_shown(a));
+    if (sim->wires) wire_deliver_of_dead(sim, was);
 }
 
 /* The second one comes after the first, or it would be the first, before what goes before that. */
@@ -363,7 +403,7 @@ static void double_reply(dn_sim *sim, dn_loop *l, const dn_msg *m, int64_t first
         }
     }
     sim->counts.doubled_replies++;
-    event(sim, DN_SIM_DOUBLE, number_of(sim, m->to), number_of(sim, m->from), m->kind, 0, "");
+    event(sim, DN_SIM_DOUBLE, m->to, m->from, m->kind, 0, "");
     if (first_ns < sim->mono_ns) first_ns = sim->mono_ns;
     wire_put(sim, m->from, twin,
              first_ns + some_ms(sim, sim->config.faults.delay_ms_max) * NS_PER_MS);
@@ -377,9 +417,7 @@ static bool sent_by_hand(const dn_loop *l, const dn_msg *m) {
 }
 
 /* DN_PENDING: the message has been taken onto the wire. */
-static int sim_takes(dn_loop *l, dn_msg *m) {
-    dn_sim *sim = sim_of(l);
-
+static __attribute__((noinline)) int wire_takes(dn_sim *sim, dn_loop *l, dn_msg *m) {
     if (sim->dying) return DN_OK;
     if (m->flags & (MSG_SYSTEM | MSG_CONTROL)) {
         /* A stop is not held up, but must not overtake either: its receiver may drain first. */
@@ -398,7 +436,7 @@ static int sim_takes(dn_loop *l, dn_msg *m) {
         const int64_t ms = some_ms(sim, sim->config.faults.delay_ms_max);
         const int64_t at_ns = sim->mono_ns + ms * NS_PER_MS;
         sim->counts.delays++;
-        event(sim, DN_SIM_DELAY, number_of(sim, m->to), number_of(sim, m->from), m->kind, ms, "");
+        event(sim, DN_SIM_DELAY, m->to, m->from, m->kind, ms, "");
         if (at_ns > due_ns) due_ns = at_ns;
     }
     if (m->flags & MSG_REPLY && chance(sim, sim->config.faults.double_reply_ppm))
@@ -416,6 +454,16 @@ static int sim_takes(dn_loop *l, dn_msg *m) {
     }
     wire_put(sim, sender, m, due_ns);
     return DN_PENDING;
+}
+
+static int sim_takes(dn_loop *l, dn_msg *m) {
+    dn_sim *sim = sim_of(l);
+
+    if (__builtin_expect(sim->calm && !sim->wires, 1)) {
+        if (!(m->flags & (MSG_SYSTEM | MSG_CONTROL))) sim->counts.steps++;
+        return DN_OK;
+    }
+    return wire_takes(sim, l, m);
 }
 
 static const driver sim_driver = {
@@ -442,6 +490,7 @@ int dn_sim_new(const dn_sim_config *config, dn_sim **out_sim) {
     sim->random = config->seed;
     sim->wall_offset_ns = config->wall_ms * NS_PER_MS;
     mix(sim, config->seed);
+    mix(sim, (uint64_t)config->wall_ms);
     *out_sim = sim;
     return DN_OK;
 }
@@ -484,7 +533,7 @@ int dn_sim_boot(dn_sim *sim, const dn_spawn_spec *root) {
     sim->late_replies_seen = sim->dead_letters_seen = 0;
     sim->crash_due = false;
     sim->counts.boots++;
-    event(sim, DN_SIM_BOOT, 0, 0, 0, 0, "");
+    world_event(sim, DN_SIM_BOOT, 0, "");
     life_enters(sim);
     /* A root that cannot start is no run: faults begin with its first step. */
     mem_refuse(NULL, NULL);
@@ -502,7 +551,7 @@ int dn_sim_boot(dn_sim *sim, const dn_spawn_spec *root) {
 static int64_t ns_of(int64_t ms) { return ms > INT64_MAX / NS_PER_MS ? INT64_MAX : ms * NS_PER_MS; }
 
 static void clocks_move(dn_sim *sim, int64_t ns) {
-    event(sim, DN_SIM_TIME, 0, 0, 0, ns, "");
+    world_event(sim, DN_SIM_TIME, ns, "");
     sim->mono_ns += ns;
     if (sim->alive) sim_loop(sim)->mono_ns = sim->mono_ns;
 }
@@ -511,6 +560,7 @@ static void clocks_move(dn_sim *sim, int64_t ns) {
 typedef struct stretch {
     int64_t last_ns, end_ns;
     bool    when_idle; /* put there too if nothing is left to happen */
+    bool    one_step;
 } stretch;
 
 static stretch stretch_to(int64_t mono_ms) {
@@ -560,6 +610,32 @@ static void turn_was_slow(dn_sim *sim, const stretch *run) {
     wire_deliver(sim);
 }
 
+static void turn_taken(dn_sim *sim, const stretch *run) {
+    if (chance(sim, sim->config.faults.slow_turn_ppm)) turn_was_slow(sim, run);
+    step_taken(sim, /* half_done= */ false);
+}
+
+static void take_turn(dn_sim *sim, const stretch *run) {
+    dn_loop *l = sim_loop(sim);
+
+    if (sim->config.order == DN_SIM_FIFO) {
+        loop_run_nth(l, 0, TURN_MESSAGES);
+    } else {
+        const uint32_t nth = (uint32_t)(random_next(&sim->random) % loop_ready(l));
+        const int      budget = 1 + (int)(random_next(&sim->random) % ANY_TURN_MAX);
+        loop_run_nth(l, nth, budget);
+    }
+    turn_taken(sim, run);
+}
+
+/* As many as there are, as long as between them there is nothing to decide. */
+static void take_turns(dn_sim *sim, const stretch *run) {
+    loop_run_while(sim_loop(sim), &sim->calm, &sim->counts.steps);
+    if (sim->calm) return;
+    sim->counts.steps--; /* the last of them: it ended in another weather */
+    turn_taken(sim, run);
+}
+
 static bool step_inside(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     dn_loop *l = sim_loop(sim);
 
@@ -568,23 +644,30 @@ static bool step_inside(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
         dn_sim_step_wall(sim, random_next(&sim->random) & 1 ? ms : -ms);
     }
     loop_take_inbox(l); /* what the world around has posted */
-    const uint32_t ready = loop_ready(l);
-    if (ready == 0) {
+    if (!loop_has_ready(l)) {
         if (!time_moves(sim, run, out_end)) return false;
         step_taken(sim, /* half_done= */ false);
         return true;
     }
-    const uint32_t nth = (uint32_t)(random_next(&sim->random) % ready);
-    const int      budget = 1 + (int)(random_next(&sim->random) % TURN_MAX);
-    loop_run_nth(l, nth, budget);
-    if (chance(sim, sim->config.faults.slow_turn_ppm)) turn_was_slow(sim, run);
-    step_taken(sim, /* half_done= */ false);
+    if (sim->calm && sim->config.order == DN_SIM_FIFO && !run->one_step) take_turns(sim, run);
+    else take_turn(sim, run);
+    counts_gather(sim);
     if (!sim->runtime.root_ended) return true;
     *out_end = DN_SIM_ENDED;
     return false;
 }
 
-static bool step(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
+/* Apart, because a function that calls setjmp keeps nothing in registers. */
+static __attribute__((noinline)) bool steps_inside(dn_sim *sim, const stretch *run,
+                                                   dn_sim_end *out_end) {
+    while (step_inside(sim, run, out_end)) {
+        if (run->one_step) return true;
+    }
+    return false;
+}
+
+/* True: it has done its one step, and *out_end is untouched. */
+static bool run_on(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     bool more;
 
     if (!sim->alive) {
@@ -593,15 +676,16 @@ static bool step(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     }
     assert(!sim->running && "a simulation is not run from inside the simulation");
     sim->running = true;
+    calm_look(sim);
     life_enters(sim);
     if (_setjmp(sim->crash_jump) != 0) {
-        sim->running = false;
+        sim->running = sim->calm = false;
         life_ends(sim);
         *out_end = DN_SIM_CRASHED;
         return false;
     }
-    more = step_inside(sim, run, out_end);
-    sim->running = false;
+    more = steps_inside(sim, run, out_end);
+    sim->running = sim->calm = false;
     life_leaves(sim);
     if (!more && *out_end == DN_SIM_ENDED) {
         sim->root_reason = sim->runtime.root_reason;
@@ -610,30 +694,28 @@ static bool step(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     return more;
 }
 
-static dn_sim_end run_on(dn_sim *sim, const stretch *run) {
-    dn_sim_end end;
-
-    while (step(sim, run, &end)) continue;
-    return end;
-}
-
 bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end) {
-    const stretch run = stretch_to(mono_ms);
+    stretch run = stretch_to(mono_ms);
 
-    return step(sim, &run, out_end);
+    run.one_step = true;
+    return run_on(sim, &run, out_end);
 }
 
 dn_sim_end dn_sim_run(dn_sim *sim, int64_t mono_ms) {
     const stretch run = stretch_to(mono_ms);
+    dn_sim_end    end;
 
-    return run_on(sim, &run);
+    (void)run_on(sim, &run, &end);
+    return end;
 }
 
 dn_sim_end dn_sim_run_before(dn_sim *sim, int64_t mono_ms) {
     const stretch run = stretch_before(mono_ms);
+    dn_sim_end    end = DN_SIM_TIME_UP;
 
     if (!sim->alive) return DN_SIM_CRASHED;
-    return sim->mono_ns > run.last_ns ? DN_SIM_TIME_UP : run_on(sim, &run);
+    if (sim->mono_ns <= run.last_ns) (void)run_on(sim, &run, &end);
+    return end;
 }
 
 int dn_sim_root_reason(const dn_sim *sim) { return sim->root_reason; }
@@ -648,7 +730,7 @@ void dn_sim_pass(dn_sim *sim, int64_t ms) {
 void dn_sim_step_wall(dn_sim *sim, int64_t ms) {
     sim->wall_offset_ns += ms * NS_PER_MS;
     sim->counts.wall_steps++;
-    event(sim, DN_SIM_WALL_STEP, 0, 0, 0, ms, "");
+    world_event(sim, DN_SIM_WALL_STEP, ms, "");
     if (sim->alive) timers_wall_stepped(sim_loop(sim), sim->wall_offset_ns, 0);
 }
 
@@ -658,9 +740,13 @@ void dn_sim_crash_process(dn_sim *sim) {
     if (sim->in_event || (this_loop && (!sim->running || this_loop->releasing > 0)))
         sim->crash_due = true;
     else process_crashes(sim);
+    calm_look(sim);
 }
 
-void dn_sim_crash_process_at(dn_sim *sim, uint64_t step) { sim->crash_at_step = step; }
+void dn_sim_crash_process_at(dn_sim *sim, uint64_t step) {
+    sim->crash_at_step = step;
+    calm_look(sim);
+}
 
 void dn_sim_crash_actor_at(dn_sim *sim, const char *name, uint64_t nth) {
     assert(nth > 0 && "an actor's first message from now is number 1");
@@ -668,6 +754,7 @@ void dn_sim_crash_actor_at(dn_sim *sim, const char *name, uint64_t nth) {
         if (sim->targets[i].left > 0) continue;
         sim->targets[i].left = nth;
         text_copy(sim->targets[i].name, sizeof sim->targets[i].name, name);
+        calm_look(sim);
         return;
     }
     assert(false && "at most 16 actors can be told to fail at once");
@@ -682,7 +769,11 @@ void dn_sim_stop(dn_sim *sim) {
     actor_ask_to_end(l, m, sim->runtime.root, SYS_STOP);
 }
 
-void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults) { sim->config.faults = *faults; }
+void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults) {
+    sim->config.faults = *faults;
+    calm_look(sim);
+    if (sim->running) refuse_begin(sim);
+}
 
 /* ---- Looking ---- */
 
@@ -703,5 +794,7 @@ int64_t dn_sim_wall_ms(const dn_sim *sim) {
 }
 
 void dn_sim_note(dn_sim *sim, const char *text, int64_t detail) {
-    event(sim, DN_SIM_NOTE, 0, 0, 0, detail, text);
+    if (sim->dying) return;
+    for (const char *c = text; *c; c++) mix(sim, (unsigned char)*c);
+    world_event(sim, DN_SIM_NOTE, detail, text);
 }
