@@ -4,6 +4,7 @@
 #include "room.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 enum { LEAST = 64, BLOCK_ROWS = DN_ROOM_BLOCK / sizeof(dn_number_row) };
 
@@ -94,8 +95,9 @@ static dn_number_row *new_row(dn_numbers *t, uint64_t key) {
     return row_of_new(t, key);
 }
 
-int dn_numbers_put(dn_numbers *t, uint64_t key, uint64_t value) {
-    assert(key > 0);
+static bool has_room(const dn_numbers *t) { return (t->len + 1) * 4 <= (t->mask + 1) * 3; }
+
+static __attribute__((noinline)) int put_slow(dn_numbers *t, uint64_t key, uint64_t value) {
     uint64_t *known = dn_numbers_find(t, key);
     if (known) {
         *known = value;
@@ -103,11 +105,24 @@ int dn_numbers_put(dn_numbers *t, uint64_t key, uint64_t value) {
         return DN_OK;
     }
     if (!t->rows && grow(t, 0) < 0) return DN_ENOMEM;
-    if ((t->len + 1) * 4 > (t->mask + 1) * 3 && grow(t, place(t->rows, t->mask, key)) < 0)
-        return DN_ENOMEM;
+    if (!has_room(t) && grow(t, place(t->rows, t->mask, key)) < 0) return DN_ENOMEM;
     *new_row(t, key) = (dn_number_row){key, value};
     t->len++;
     move_some(t);
+    return DN_OK;
+}
+
+/* Nearly always there is one table, and one look into it is enough. */
+int dn_numbers_put(dn_numbers *t, uint64_t key, uint64_t value) {
+    assert(key > 0);
+    if (!t->rows || t->old) return put_slow(t, key, value);
+    dn_number_row *row = &t->rows[place(t->rows, t->mask, key)];
+    if (!row->key) {
+        if (!has_room(t)) return put_slow(t, key, value);
+        row->key = key;
+        t->len++;
+    }
+    row->value = value;
     return DN_OK;
 }
 
@@ -122,27 +137,31 @@ uint64_t *dn_numbers_find(const dn_numbers *t, uint64_t key) {
 }
 
 /* Those behind it that are not at home move up. */
-static bool take_out(dn_number_row *rows, size_t mask, uint64_t key) {
-    size_t hole = place(rows, mask, key);
-
-    if (!rows[hole].key) return false;
+static void take_out(dn_number_row *rows, size_t mask, size_t hole) {
     for (size_t at = (hole + 1) & mask; rows[at].key; at = (at + 1) & mask) {
         if (((at - home(mask, rows[at].key)) & mask) < ((at - hole) & mask)) continue;
         rows[hole] = rows[at];
         hole = at;
     }
     rows[hole] = (dn_number_row){0};
-    return true;
+}
+
+void dn_numbers_drop(dn_numbers *t, uint64_t *found) {
+    dn_number_row *row = (dn_number_row *)(void *)((char *)found - offsetof(dn_number_row, value));
+
+    assert(row->key > 0);
+    if (row >= t->rows && row <= t->rows + t->mask)
+        take_out(t->rows, t->mask, (size_t)(row - t->rows));
+    else take_out(t->old, t->old_mask, (size_t)(row - t->old));
+    t->len--;
+    move_some(t);
 }
 
 bool dn_numbers_remove(dn_numbers *t, uint64_t key) {
-    if (t->len == 0) return false;
-    if (!(t->old && old_home(t, key) < t->old_left && take_out(t->old, t->old_mask, key)) &&
-        !take_out(t->rows, t->mask, key))
-        return false;
-    t->len--;
-    move_some(t);
-    return true;
+    uint64_t *found = dn_numbers_find(t, key);
+
+    if (found) dn_numbers_drop(t, found);
+    return found != NULL;
 }
 
 const dn_number_row *dn_numbers_next(const dn_numbers *t, size_t *at) {

@@ -29,6 +29,8 @@ DN_MUST_USE int dn_numbers_put(dn_numbers *t, uint64_t key, uint64_t value);
 /* NULL: not there. Borrowed until the table changes. */
 uint64_t *dn_numbers_find(const dn_numbers *t, uint64_t key);
 bool      dn_numbers_remove(dn_numbers *t, uint64_t key);
+/* The same of a key that has just been found, by its value. */
+void dn_numbers_drop(dn_numbers *t, uint64_t *found);
 
 /* All of them in no order, from *at == 0 on, while the table does not change. NULL: that was the last. */
 const dn_number_row *dn_numbers_next(const dn_numbers *t, size_t *at);
