@@ -63,6 +63,21 @@ dn_day dn_daily_opened(uint32_t due, uint32_t window_minutes, int64_t now_ms) {
     return dn_daily_start_ms(due, today, window_minutes) <= now_ms ? today : today - 1;
 }
 
+dn_daily_openings dn_daily_openings_at(uint32_t window_minutes, int64_t now_ms) {
+    const dn_day today = dn_day_of_ms(now_ms);
+    int64_t      minute = (now_ms - dn_day_start_ms(today)) / DN_MINUTE_MS;
+
+    assert(window_minutes >= 1 && window_minutes <= DN_WINDOW_MINUTES_MAX);
+    /* Beyond the ends of time it is no minute of that day. */
+    if (minute < 0) minute = -DN_DAY_MINUTES - 1;
+    if (minute > DN_DAY_MINUTES) minute = 2 * DN_DAY_MINUTES;
+    return (dn_daily_openings){
+        .today = today,
+        .due_tomorrow = (int32_t)minute + (int32_t)window_minutes - DN_DAY_MINUTES,
+        .due_today = (int32_t)minute + (int32_t)window_minutes,
+    };
+}
+
 dn_daily_plan dn_daily_decide(const dn_daily_user *user, uint32_t window_minutes, int64_t now_ms) {
     const dn_day today = dn_day_of_ms(now_ms);
 

@@ -42,6 +42,14 @@ int64_t dn_daily_start_ms(uint32_t due, dn_day day, uint32_t window_minutes);
 /* The latest day whose window has opened by now_ms. */
 dn_day dn_daily_opened(uint32_t due, uint32_t window_minutes, int64_t now_ms);
 
+/* The same for all dues at once: up to due_tomorrow it is the day after today, behind that up to due_today it is today,
+ * behind that it is the day before. Either may be less than 0 or more than 1439. */
+typedef struct dn_daily_openings {
+    dn_day  today; /* the date of now */
+    int32_t due_tomorrow, due_today;
+} dn_daily_openings;
+dn_daily_openings dn_daily_openings_at(uint32_t window_minutes, int64_t now_ms);
+
 /* ">=", so that a clock stepped back never runs a day twice. */
 static inline bool dn_daily_is_finalized(const dn_daily_user *user, dn_day day) {
     return user->last_day >= day || day < user->starts_on;

@@ -3,7 +3,9 @@
  * window of the next day opens, all are open again, at the cost of one number; a scan looks at the
  * open ones only, and moves behind the others whoever it finds closed. Or unclosed with nothing to be done: its last
  * day ended unseen and is recorded, and its next window is not open. It stands there until the row's day
- * changes, or the clock is set back into the day that ended. */
+ * changes, or the clock is set back into the day that ended.
+ * A tick goes to those rows only where somebody may be open, and makes those only ready whose day is another one than at
+ * the tick before: mostly one, and all of them at midnight. */
 #include "roster.h"
 
 #include "room.h"
@@ -18,6 +20,8 @@ enum {
     NUMBERS_LEAST = 1024,
     GROWS_BY_HALF = 1 << 20, /* bytes up to which */
     BLOCK_PLACES = DN_ROOM_BLOCK / sizeof(uint32_t),
+    WORD_ROWS = 64,
+    OPEN_WORDS = (DN_DAY_MINUTES + WORD_ROWS - 1) / WORD_ROWS,
 };
 
 /* 32 bytes, so that two share a cache line. */
@@ -75,7 +79,11 @@ struct dn_roster {
     by_number before;
     uint32_t  before_at, before_left, before_sure;
 
-    row     rows[DN_DAY_MINUTES];
+    row      rows[DN_DAY_MINUTES];
+    uint64_t maybe_open[OPEN_WORDS]; /* a bit a row; 0: nobody in it is open */
+
+    dn_daily_openings entered; /* by which the rows are of their days */
+
     id_pool ids[DN_ID_MAX + 1];
 };
 
@@ -267,9 +275,18 @@ static void row_close(dn_roster *r, row *w, uint32_t pos) {
     swap(r, w, pos, --w->open);
 }
 
+static void row_mark(dn_roster *r, uint32_t minute) {
+    r->maybe_open[minute / WORD_ROWS] |= UINT64_C(1) << minute % WORD_ROWS;
+}
+
+static void row_unmark(dn_roster *r, uint32_t minute) {
+    r->maybe_open[minute / WORD_ROWS] &= ~(UINT64_C(1) << minute % WORD_ROWS);
+}
+
 static void row_open(dn_roster *r, row *w, uint32_t pos) {
     assert(pos >= w->open);
     swap(r, w, pos, w->open++);
+    row_mark(r, (uint32_t)(w - r->rows));
 }
 
 static void row_add(dn_roster *r, uint32_t slot) {
@@ -322,6 +339,7 @@ int dn_roster_new(dn_roster **out_roster) {
         r->rows[i].day = DN_DAY_NONE;
         r->rows[i].tallies[0].day = r->rows[i].tallies[1].day = DN_DAY_NONE;
     }
+    r->entered.today = DN_DAY_NONE;
     *out_roster = r;
     return DN_OK;
 }
@@ -453,16 +471,62 @@ void dn_roster_scan_begin(dn_roster_scan *scan, uint32_t window_minutes, int64_t
     *scan = (dn_roster_scan){.now_ms = now_ms, .window_minutes = window_minutes};
 }
 
-/* The row as it has to be at that instant: for the latest day whose window has opened. */
-static void row_enter(row *w, const dn_roster_scan *s) {
-    const dn_day day = dn_daily_opened(s->minute, s->window_minutes, s->now_ms);
+/* The row as it has to be when its latest day whose window has opened is that one. */
+static void row_enter(dn_roster *r, uint32_t minute, dn_day day, dn_day today) {
+    row *w = &r->rows[minute];
 
     /* Backwards those that are closed stay so: what is finalized for a day is for all before it. */
-    if (day > w->day || (w->unclosed && !(day == w->day && day < dn_day_of_ms(s->now_ms)))) {
+    if (day > w->day || (w->unclosed && !(day == w->day && day < today))) {
         w->open = w->len;
         w->unclosed = false;
+        if (w->open > 0) row_mark(r, minute);
     }
     w->day = day;
+}
+
+/* Rows first.. up to the last. */
+static void rows_enter_some(dn_roster *r, const dn_daily_openings *now, int32_t first,
+                            int32_t last) {
+    if (first < 0) first = 0;
+    if (last >= DN_DAY_MINUTES) last = DN_DAY_MINUTES - 1;
+    for (int32_t due = first; due <= last; due++)
+        row_enter(r, (uint32_t)due,
+                  now->today - 1 + (due <= now->due_today) + (due <= now->due_tomorrow),
+                  now->today);
+}
+
+static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
+
+static int32_t most(int32_t a, int32_t b) { return a > b ? a : b; }
+
+/* On the same date a row's day changes only between where the openings were and where they are; and where somebody is
+ * unclosed the day is one before the date, and stays so while it is the same. */
+static void rows_enter(dn_roster *r, const dn_roster_scan *s) {
+    const dn_daily_openings now = dn_daily_openings_at(s->window_minutes, s->now_ms);
+    const dn_daily_openings was = r->entered;
+
+    r->entered = now;
+    if (was.today != now.today) {
+        rows_enter_some(r, &now, 0, DN_DAY_MINUTES - 1);
+        return;
+    }
+    rows_enter_some(r, &now, least(was.due_tomorrow, now.due_tomorrow) + 1,
+                    most(was.due_tomorrow, now.due_tomorrow));
+    rows_enter_some(r, &now, least(was.due_today, now.due_today) + 1,
+                    most(was.due_today, now.due_today));
+}
+
+/* The first row from there on in which somebody may be open; DN_DAY_MINUTES: none. */
+static uint32_t row_next(const dn_roster *r, uint32_t minute) {
+    uint32_t at = minute / WORD_ROWS;
+
+    if (at >= OPEN_WORDS) return DN_DAY_MINUTES;
+    uint64_t word = r->maybe_open[at] & UINT64_MAX << minute % WORD_ROWS;
+    while (word == 0) {
+        if (++at == OPEN_WORDS) return DN_DAY_MINUTES;
+        word = r->maybe_open[at];
+    }
+    return at * WORD_ROWS + (uint32_t)__builtin_ctzll(word);
 }
 
 /* False: nothing is to be done for it. */
@@ -504,24 +568,28 @@ static bool row_scan(dn_roster *r, row *w, dn_roster_scan *s, uint32_t *looks,
     return true;
 }
 
+/* To the first row from that minute on in which somebody may be open. */
+static void scan_go_to(const dn_roster *r, dn_roster_scan *s, uint32_t minute) {
+    s->minute = row_next(r, minute);
+    s->at = s->minute < DN_DAY_MINUTES ? r->rows[s->minute].open : 0;
+}
+
 bool dn_roster_scan_on(dn_roster *r, dn_roster_scan *s, uint32_t looks_max, dn_roster_plan *plans,
                        size_t max, size_t *out_len) {
     uint32_t looks = looks_max;
-    size_t   len = 0;
 
-    for (; s->minute < DN_DAY_MINUTES; s->minute++, s->entered = false) {
-        row *w = &r->rows[s->minute];
-        if (!s->entered) {
-            row_enter(w, s);
-            s->at = w->open;
-            s->entered = true;
-        }
-        if (!row_scan(r, w, s, &looks, plans, max, &len)) {
-            *out_len = len;
-            return true;
-        }
+    *out_len = 0;
+    if (!s->begun) {
+        s->begun = true;
+        rows_enter(r, s);
+        scan_go_to(r, s, 0);
     }
-    *out_len = len;
+    while (s->minute < DN_DAY_MINUTES) {
+        row *w = &r->rows[s->minute];
+        if (!row_scan(r, w, s, &looks, plans, max, out_len)) return true;
+        if (w->open == 0) row_unmark(r, s->minute);
+        scan_go_to(r, s, s->minute + 1);
+    }
     return false;
 }
 

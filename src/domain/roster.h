@@ -44,7 +44,7 @@ typedef struct dn_roster_scan {
     int64_t  now_ms;
     uint32_t window_minutes;
     uint32_t minute, at; /* where it stands: users[at..) of that minute have been looked at */
-    bool     entered;    /* that minute's row has been made ready */
+    bool     begun;      /* the rows have been made ready */
     uint64_t scanned;    /* users looked at so far */
 } dn_roster_scan;
 

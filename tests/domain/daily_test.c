@@ -349,6 +349,29 @@ TEST(opened_is_the_latest_day_whose_window_has_opened) {
             }
 }
 
+static void openings_are_those_of_each_due(uint32_t window, int64_t ms) {
+    const dn_daily_openings o = dn_daily_openings_at(window, ms);
+
+    CHECK_INT(o.today, dn_day_of_ms(ms));
+    for (int32_t due = 0; due < DN_DAY_MINUTES; due++)
+        CHECK_INT(dn_daily_opened((uint32_t)due, window, ms), due <= o.due_tomorrow ? o.today + 1
+                                                              : due <= o.due_today  ? o.today
+                                                                                    : o.today - 1);
+}
+
+TEST(the_openings_of_an_instant_are_what_has_opened_for_every_due) {
+    uint64_t random = test_seed();
+
+    for (size_t w = 0; w < WINDOWS; w++) {
+        for (int64_t minute = -1441; minute <= 1441; minute += 11)
+            for (int64_t off = -1; off <= 1; off++)
+                openings_are_those_of_each_due(windows[w], minute * DN_MINUTE_MS + off);
+        openings_are_those_of_each_due(windows[w], (int64_t)(test_random(&random) >> 20));
+        openings_are_those_of_each_due(windows[w], INT64_C(1) << 62);
+        openings_are_those_of_each_due(windows[w], -(INT64_C(1) << 62));
+    }
+}
+
 TEST(missed_are_the_days_that_ended_unseen_and_have_no_row) {
     uint64_t random = test_seed();
 
