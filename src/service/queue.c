@@ -26,7 +26,6 @@ typedef struct queue {
     book                     book;
     dn_pipe                  to_executor;
     uint32_t                 room; /* what the executor has asked for and not got */
-    uint64_t                 tickets;
     dn_ref                   planner;
     uint64_t                 taken; /* of the plan that is coming in */
     uint64_t                 told;  /* the depth that was said last */
@@ -75,7 +74,8 @@ static int queue_init(dn_self *self, void *state, const void *config) {
     q->config = config;
     q->book.key = (dn_hash_key){dn_random(self), dn_random(self)};
     dn_own(self, &q->book, book_done);
-    q->tickets = dn_random(self) >> 1; /* none that kv may still have of a queue before this one */
+    q->book.tickets =
+        dn_random(self) >> 1; /* none that kv may still have of a queue before this one */
     dn_pipe_init(self, &q->to_executor, DN_EXECUTOR, DN_WORK);
     dn_timer_after(self, SWEEP_MS, QUEUE_SWEEP, 0);
     return DN_OK;
@@ -92,16 +92,18 @@ static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const ch
 
 static void plan_one(dn_self *self, queue *q, const dn_attempt *a) {
     const int64_t now_ns = dn_mono_ns(self);
-    book_record  *r = book_open(&q->book, a->id, a->id_len);
+    book_record  *r = book_of_n(&q->book, a->n); /* who is known by that is known by its id */
 
+    if (!r) r = book_open(&q->book, a->id, a->id_len);
     if (!r) dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
     if (r->state != BOOK_IDLE) {
         q->status.deduped++;
         ignored(self, q, a, "dedupe");
         return;
     }
-    if (r->n && r->n != a->n) r->days[0].attempts = r->days[1].attempts = 0; /* begins anew */
-    if (r->n == a->n && (r->gone || dn_daily_is_finalized(&r->user, a->day))) {
+    if (book_n(r) && book_n(r) != a->n)
+        r->days[0].attempts = r->days[1].attempts = 0; /* begins anew */
+    if (book_n(r) == a->n && (r->gone || dn_daily_is_finalized(&r->user, a->day))) {
         q->status.deduped++; /* the planner did not know yet */
         ignored(self, q, a, "dedupe");
         return;
@@ -126,14 +128,14 @@ static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
     if (!dn_ref_equal(q->planner, dn_msg_from(msg))) q->taken = 0; /* of a plan that never ended */
     q->planner = dn_msg_from(msg);
     for (DN_PACK_EACH_ID(dn_attempt, a, msg)) plan_one(self, q, a);
-    if (q->book.heap_len > q->status.queued_peak) q->status.queued_peak = q->book.heap_len;
+    if (q->book.waiting.len > q->status.queued_peak) q->status.queued_peak = q->book.waiting.len;
     return DN_OK;
 }
 
 static void say_depth(dn_self *self, queue *q) {
     char today[DN_DAY_TEXT];
 
-    q->told = q->book.heap_len;
+    q->told = q->book.waiting.len;
     if (!dn_event_wanted(&dn_queue_depth)) return;
     dn_day_write(dn_day_of_ms(dn_now_ms(self)), today);
     DN_EMIT(dn_queue_depth, .depth = (int64_t)q->told, .today = today);
@@ -174,7 +176,7 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Out ---- */
 
 static void expired(dn_self *self, queue *q, book_record *r) {
-    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_EXPIRED, .n = r->n, .id = r->id,
+    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_EXPIRED, .n = book_n(r), .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     book_unqueue(&q->book, r);
     q->status.expired++;
@@ -183,13 +185,10 @@ static void expired(dn_self *self, queue *q, book_record *r) {
 }
 
 static void hand_out(dn_self *self, queue *q, book_record *r) {
-    const uint64_t ticket = ++q->tickets;
-
-    if (book_run(&q->book, r, ticket) < 0)
-        dn_fail_code(DN_ENOMEM, "no memory for one more that runs");
+    if (book_run(&q->book, r) < 0) dn_fail_code(DN_ENOMEM, "no memory for one more that runs");
     dn_work *w = dn_pipe_add(self, &q->to_executor, sizeof *w + r->id_len);
-    w->ticket = ticket;
-    w->n = r->n;
+    w->ticket = r->ticket;
+    w->n = book_n(r);
     w->day = r->day;
     w->context_epoch = r->context_epoch;
     w->attempt = book_day_of(r, r->day)->attempts + 1U;
@@ -216,7 +215,7 @@ static int queue_flush(dn_self *self, void *state) {
         }
     }
     dn_pipe_flush(self, &q->to_executor);
-    if (q->book.heap_len != q->told) say_depth(self, q);
+    if (q->book.waiting.len != q->told) say_depth(self, q);
     /* A mailbox that is full brings the next flush by itself. */
     if (left == 0 && !q->going_on)
         q->going_on = dn_send(self, dn_self_ref(self), QUEUE_GO_ON, NULL, 0) == DN_OK;
@@ -292,9 +291,9 @@ static int queue_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
 static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
-    q->status.queued = q->book.heap_len;
-    q->status.running = q->book.by_ticket.len;
-    q->status.known = q->book.len;
+    q->status.queued = q->book.waiting.len;
+    q->status.running = q->book.running_len;
+    q->status.known = book_len(&q->book);
     dn_reply(self, msg, DN_STATUS, &q->status, sizeof q->status);
     return DN_OK;
 }

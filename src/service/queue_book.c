@@ -1,42 +1,87 @@
-/* queue_book.c - all in one list, a table by the hash of the id, two by number, and a heap.
- * Nothing here takes longer the more are known, but for what a heap and a table take; none of them grows at once. */
+/* queue_book.c - records, two tables to find them by, and lists of when each may be forgotten.
+ * Nothing here takes longer the more are known, but for what a heap takes; none of it grows at once. */
 #include "queue_book.h"
 
 #include "domain/room.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 64 };
+enum { RUNNING_LEAST = 64 };
+#define MINUTE_NS (DN_MINUTE_MS * 1000000)
 
-/* ---- By number ---- */
+/* ---- When it is looked at ---- */
 
-static book_record *record_in(const dn_numbers *t, uint64_t key) {
-    const uint64_t *value = dn_numbers_find(t, key);
-
-    return value ? (book_record *)(uintptr_t)*value : NULL;
+static void look_leave(book_record *r) {
+    *r->looked_from = r->looked_next;
+    if (r->looked_next) r->looked_next->looked_from = r->looked_from;
 }
 
-static int number(dn_numbers *t, uint64_t key, book_record *r) {
-    return dn_numbers_put(t, key, (uint64_t)(uintptr_t)r);
+static void look_join(book_record **list, book_record *r) {
+    r->looked_from = list;
+    r->looked_next = *list;
+    if (*list) (*list)->looked_from = &r->looked_next;
+    *list = r;
 }
 
-book_record *book_of_n(const book *b, uint64_t n) { return record_in(&b->by_n, n); }
-
-book_record *book_of_ticket(const book *b, uint64_t ticket) {
-    return record_in(&b->by_ticket, ticket);
+/* The list becomes the one that is looked at now. */
+static void look_now(book *b, book_record **list) {
+    assert(!b->now);
+    b->now = *list;
+    *list = NULL;
+    if (b->now) b->now->looked_from = &b->now;
 }
 
-/* ---- By id ---- */
+/* Until then it is remembered, whatever happens; behind it that is to be seen. */
+static int64_t kept_until_ns(const book_record *r) {
+    int64_t until_ns = r->keep_ns;
 
-static uint64_t hash_key(uint64_t hash) { return hash ? hash : 1; }
+    for (int i = 0; i < 2; i++)
+        if (r->days[i].day != DN_DAY_NONE && r->days[i].next_ns > until_ns)
+            until_ns = r->days[i].next_ns;
+    return until_ns;
+}
+
+/* Not in the list of a minute before `least`: that is of no use any more, or yet to be taken by the sweep under way. */
+static void look_later(book *b, book_record *r, uint64_t least) {
+    const int64_t  until_ns = kept_until_ns(r);
+    const uint64_t last =
+        b->minute + BOOK_MINUTES - 1; /* and there it is seen that it is still too early */
+    uint64_t minute = until_ns > 0 ? (uint64_t)(until_ns / MINUTE_NS) : 0;
+
+    if (minute > last) minute = last;
+    look_join(minute >= least ? &b->minutes[minute % BOOK_MINUTES] : &b->every, r);
+}
+
+static void idle(book *b, book_record *r) {
+    r->state = BOOK_IDLE;
+    look_later(b, r, b->minute);
+}
+
+/* ---- By id, by registration ---- */
+
+static book_record *of_hash(dn_chain_link *link) {
+    return (book_record *)(void *)((char *)link - offsetof(book_record, by_hash));
+}
+
+static book_record *of_n(dn_chain_link *link) {
+    return (book_record *)(void *)((char *)link - offsetof(book_record, by_n));
+}
+
+book_record *book_of_n(const book *b, uint64_t n) {
+    dn_chain_link *link = dn_chains_find(&b->by_n, n);
+
+    return link ? of_n(link) : NULL;
+}
 
 book_record *book_find_hashed(const book *b, uint64_t hash, const char *id, uint8_t len) {
-    book_record *r = record_in(&b->by_hash, hash_key(hash));
+    dn_chain_link *link = dn_chains_find(&b->by_hash, hash);
 
-    while (r && !(r->id_len == len && memcmp(r->id, id, len) == 0)) r = r->alike;
-    return r;
+    for (; link; link = dn_chains_alike(link)) {
+        book_record *r = of_hash(link);
+        if (r->id_len == len && memcmp(r->id, id, len) == 0) return r;
+    }
+    return NULL;
 }
 
 book_record *book_find(const book *b, const char *id, uint8_t len) {
@@ -47,20 +92,16 @@ book_record *book_open_hashed(book *b, uint64_t hash, const char *id, uint8_t le
     book_record *known = book_find_hashed(b, hash, id, len);
 
     if (known) return known;
-    book_record *r = calloc(1, sizeof *r + len);
+    book_record *r = room_take(&b->room, sizeof *r + len);
     if (!r) return NULL;
-    r->alike = record_in(&b->by_hash, hash_key(hash));
-    if (number(&b->by_hash, hash_key(hash), r) < 0) {
-        free(r);
+    *r = (book_record){
+        .by_hash.key = hash, .days = {{.day = DN_DAY_NONE}, {.day = DN_DAY_NONE}}, .id_len = len};
+    memcpy(r->id, id, len);
+    if (dn_chains_add(&b->by_hash, &r->by_hash) < 0) {
+        room_give(&b->room, r);
         return NULL;
     }
-    r->hash = hash;
-    r->id_len = len;
-    r->days[0].day = r->days[1].day = DN_DAY_NONE;
-    memcpy(r->id, id, len);
-    r->next = b->all;
-    b->all = r;
-    b->len++;
+    idle(b, r);
     return r;
 }
 
@@ -68,43 +109,24 @@ book_record *book_open(book *b, const char *id, uint8_t len) {
     return book_open_hashed(b, dn_hash(b->key, id, len), id, len);
 }
 
-static void unhash(book *b, book_record *r) {
-    uint64_t    *first = dn_numbers_find(&b->by_hash, hash_key(r->hash));
-    book_record *before = (book_record *)(uintptr_t)*first;
-
-    if (before == r && !r->alike) {
-        (void)dn_numbers_remove(&b->by_hash, hash_key(r->hash));
-    } else if (before == r) {
-        *first = (uint64_t)(uintptr_t)r->alike;
-    } else {
-        while (before->alike != r) before = before->alike;
-        before->alike = r->alike;
-    }
-}
-
-/* link: what leads to it among all. */
-static void forget(book *b, book_record **link) {
-    book_record *r = *link;
-
+static void forget(book *b, book_record *r) {
     assert(r->state == BOOK_IDLE);
-    if (r->n && book_of_n(b, r->n) == r) (void)dn_numbers_remove(&b->by_n, r->n);
-    unhash(b, r);
-    *link = r->next;
-    free(r);
-    b->len--;
+    look_leave(r);
+    if (book_n(r)) dn_chains_remove(&b->by_n, &r->by_n);
+    dn_chains_remove(&b->by_hash, &r->by_hash);
+    room_give(&b->room, r);
 }
+
+size_t book_len(const book *b) { return b->by_hash.len; }
 
 void book_done(void *opened) {
     book *b = opened;
 
-    for (book_record *r = b->all, *next; r; r = next) {
-        next = r->next;
-        free(r);
-    }
-    dn_room_free(b->heap, b->heap_cap * sizeof *b->heap);
-    dn_numbers_done(&b->by_hash);
-    dn_numbers_done(&b->by_n);
-    dn_numbers_done(&b->by_ticket);
+    order_done(&b->waiting);
+    dn_chains_done(&b->by_hash);
+    dn_chains_done(&b->by_n);
+    dn_room_free(b->running, b->running_cap * sizeof *b->running);
+    room_done(&b->room);
     *b = (book){.key = b->key};
 }
 
@@ -119,146 +141,145 @@ book_day *book_day_of(book_record *r, dn_day day) {
     return older;
 }
 
-/* ---- Order: the earliest cutoff, then fewest attempts, then first come ---- */
-
-static bool goes_before(book_record *a, book_record *b) {
-    if (a->cutoff_ms != b->cutoff_ms) return a->cutoff_ms < b->cutoff_ms;
-    const uint16_t tried_a = book_day_of(a, a->day)->attempts;
-    const uint16_t tried_b = book_day_of(b, b->day)->attempts;
-    if (tried_a != tried_b) return tried_a < tried_b;
-    return a->arrival < b->arrival;
-}
-
-static void heap_put(book *b, size_t at, book_record *r) {
-    b->heap[at] = r;
-    r->heap_at = (uint32_t)at;
-}
-
-static void heap_up(book *b, size_t at) {
-    book_record *r = b->heap[at];
-
-    for (; at > 0 && goes_before(r, b->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        heap_put(b, at, b->heap[(at - 1) / 2]);
-    heap_put(b, at, r);
-}
-
-static void heap_down(book *b, size_t at) {
-    book_record *r = b->heap[at];
-
-    for (;;) {
-        size_t child = at * 2 + 1;
-        if (child + 1 < b->heap_len && goes_before(b->heap[child + 1], b->heap[child])) child++;
-        if (child >= b->heap_len || !goes_before(b->heap[child], r)) break;
-        heap_put(b, at, b->heap[child]);
-        at = child;
-    }
-    heap_put(b, at, r);
-}
-
-static int heap_reserve(book *b) {
-    if (b->heap_len < b->heap_cap) return DN_OK;
-    const size_t  cap = b->heap_cap ? b->heap_cap * 2 : LEAST;
-    book_record **heap = dn_room_grow(b->heap, b->heap_cap * sizeof *heap, cap * sizeof *heap);
-    if (!heap) return DN_ENOMEM;
-    b->heap = heap;
-    b->heap_cap = cap;
-    return DN_OK;
-}
-
-static void heap_drop(book *b, size_t at) {
-    book_record *last = b->heap[--b->heap_len];
-
-    if (at == b->heap_len) return;
-    heap_put(b, at, last);
-    heap_up(b, at);
-    heap_down(b, last->heap_at);
-}
-
 /* ---- A record's way ---- */
+
+static order_key key_of(book_record *r, uint64_t arrival) {
+    return (order_key){
+        .cutoff_ms = dn_daily_cutoff_ms(r->user.due, r->day),
+        .rank = (uint64_t)book_day_of(r, r->day)->attempts << 48 | arrival,
+    };
+}
 
 int book_enqueue(book *b, book_record *r, uint64_t n, dn_day day, uint32_t due,
                  uint32_t context_epoch) {
-    assert(r->state == BOOK_IDLE);
-    if (heap_reserve(b) < 0 || number(&b->by_n, n, r) < 0) return DN_ENOMEM;
-    if (r->n && r->n != n && book_of_n(b, r->n) == r) (void)dn_numbers_remove(&b->by_n, r->n);
-    const bool fresh = r->n != n;
-    r->n = n;
+    assert(r->state == BOOK_IDLE && n > 0);
+    if (order_reserve(&b->waiting) < 0) return DN_ENOMEM;
+    if (book_n(r) != n) {
+        if (book_n(r)) dn_chains_remove(&b->by_n, &r->by_n);
+        r->by_n.key = n;
+        if (dn_chains_add(&b->by_n, &r->by_n) < 0) {
+            r->by_n.key = 0; /* as it was: with one that was there, there is a table */
+            return DN_ENOMEM;
+        }
+        /* What is known of a registration stays known: the planner may be a message behind. */
+        r->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
+    }
+    look_leave(r);
     r->gone = false;
     r->day = day;
-    /* What is known of this registration stays known: the planner may be a message behind. */
-    if (fresh) r->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
     r->context_epoch = context_epoch;
-    r->cutoff_ms = dn_daily_cutoff_ms(r->user.due, day);
-    r->arrival = b->arrivals++;
     r->state = BOOK_QUEUED;
-    heap_put(b, b->heap_len++, r);
-    heap_up(b, r->heap_at);
+    order_put(&b->waiting, r, key_of(r, b->arrivals++));
     return DN_OK;
 }
 
-book_record *book_first(const book *b) { return b->heap_len ? b->heap[0] : NULL; }
+book_record *book_first(const book *b) { return order_first(&b->waiting); }
 
 void book_reorder(book *b, book_record *r) {
     assert(r->state == BOOK_QUEUED);
-    r->cutoff_ms = dn_daily_cutoff_ms(r->user.due, r->day);
-    heap_up(b, r->heap_at);
-    heap_down(b, r->heap_at);
+    order_key key = order_drop(&b->waiting, r);
+    key.cutoff_ms = dn_daily_cutoff_ms(r->user.due, r->day);
+    order_put(&b->waiting, r, key);
 }
 
 void book_unqueue(book *b, book_record *r) {
     assert(r->state == BOOK_QUEUED);
-    heap_drop(b, r->heap_at);
-    r->state = BOOK_IDLE;
+    (void)order_drop(&b->waiting, r);
+    idle(b, r);
 }
 
-int book_run(book *b, book_record *r, uint64_t ticket) {
-    if (number(&b->by_ticket, ticket, r) < 0) return DN_ENOMEM;
-    book_unqueue(b, r);
-    r->ticket = ticket;
+/* ---- Those that run ---- */
+
+static book_running *running_at(const book *b, uint64_t ticket) {
+    return &b->running[ticket & (b->running_cap - 1)];
+}
+
+/* Who had places of their own has them in a larger table too. */
+static int running_grow(book *b) {
+    const size_t  was_len = b->running_cap;
+    book_running *was = b->running;
+    const size_t  cap = was_len ? was_len * 2 : RUNNING_LEAST;
+    book_running *wider = dn_room_new(cap * sizeof *wider);
+
+    if (!wider) return DN_ENOMEM;
+    b->running = wider;
+    b->running_cap = cap;
+    for (size_t i = 0; i < was_len; i++)
+        if (was[i].who) *running_at(b, was[i].ticket) = was[i];
+    dn_room_free(was, was_len * sizeof *was);
+    return DN_OK;
+}
+
+/* At most half of the places are taken: the next ticket but a few has a free one. */
+int book_run(book *b, book_record *r) {
+    assert(r->state == BOOK_QUEUED);
+    if ((b->running_len + 1) * 2 > b->running_cap && running_grow(b) < 0) return DN_ENOMEM;
+    (void)order_drop(&b->waiting, r);
+    do b->tickets++;
+    while (running_at(b, b->tickets)->who);
+    *running_at(b, b->tickets) = (book_running){b->tickets, r};
+    b->running_len++;
+    r->ticket = b->tickets;
     r->state = BOOK_RUNNING;
     return DN_OK;
 }
 
+book_record *book_of_ticket(const book *b, uint64_t ticket) {
+    if (b->running_len == 0) return NULL;
+    const book_running *at = running_at(b, ticket);
+    return at->ticket == ticket ? at->who : NULL;
+}
+
 void book_stop(book *b, book_record *r) {
     assert(r->state == BOOK_RUNNING);
-    (void)dn_numbers_remove(&b->by_ticket, r->ticket);
-    r->state = BOOK_IDLE;
+    running_at(b, r->ticket)->who = NULL;
+    b->running_len--;
+    idle(b, r);
 }
 
 void book_stop_all(book *b) {
-    size_t at = 0;
-
-    for (const dn_number_row *row; (row = dn_numbers_next(&b->by_ticket, &at));) {
-        book_record *r = (book_record *)(uintptr_t)row->value;
-        book_day    *d = book_day_of(r, r->day);
+    for (size_t i = 0; i < b->running_cap; i++) {
+        book_record *r = b->running[i].who;
+        if (!r) continue;
+        book_day *d = book_day_of(r, r->day);
         if (d->attempts < UINT16_MAX) d->attempts++;
-        r->state = BOOK_IDLE;
+        book_stop(b, r);
     }
-    dn_numbers_done(&b->by_ticket);
 }
 
 /* ---- Forgetting ---- */
 
 /* Its attempts count until the day is finalized, or is a day past its cutoff: further back no clock is set. */
-static bool day_matters(const book_record *r, const book_day *d, int64_t mono_ns, int64_t now_ms) {
-    if (d->day == DN_DAY_NONE) return false;
-    if (d->next_ns > mono_ns) return true;
-    if (r->gone || d->attempts == 0 || dn_daily_is_finalized(&r->user, d->day)) return false;
+static bool day_matters(const book_record *r, const book_day *d, int64_t now_ms) {
+    if (d->day == DN_DAY_NONE || d->attempts == 0) return false;
+    if (r->gone || dn_daily_is_finalized(&r->user, d->day)) return false;
     return now_ms < dn_daily_cutoff_ms(r->user.due, d->day) + DN_DAY_MS;
 }
 
-/* Those that are new stand in front of where it has been. */
-bool book_sweep(book *b, size_t most, int64_t mono_ns, int64_t now_ms) {
-    book_record **link = b->swept ? b->swept : &b->all;
+static bool matters(const book_record *r, int64_t mono_ns, int64_t now_ms) {
+    return kept_until_ns(r) > mono_ns || day_matters(r, &r->days[0], now_ms) ||
+           day_matters(r, &r->days[1], now_ms);
+}
 
-    for (; *link && most > 0; most--) {
-        const book_record *r = *link;
-        if (r->state == BOOK_IDLE && r->keep_ns <= mono_ns &&
-            !day_matters(r, &r->days[0], mono_ns, now_ms) &&
-            !day_matters(r, &r->days[1], mono_ns, now_ms))
-            forget(b, link);
-        else link = &(*link)->next;
+bool book_sweep(book *b, size_t most, int64_t mono_ns, int64_t now_ms) {
+    const uint64_t minute = (uint64_t)(mono_ns / MINUTE_NS);
+
+    if (!b->sweeping) {
+        b->sweeping = true;
+        if (minute >= b->minute + BOOK_MINUTES) b->minute = minute - BOOK_MINUTES + 1;
+        look_now(b, &b->every);
     }
-    b->swept = *link ? link : NULL;
-    return b->swept != NULL;
+    for (; most > 0; most--) {
+        while (!b->now && b->minute <= minute) look_now(b, &b->minutes[b->minute++ % BOOK_MINUTES]);
+        if (!b->now) break;
+        book_record *r = b->now;
+        if (!matters(r, mono_ns, now_ms)) {
+            forget(b, r);
+            continue;
+        }
+        look_leave(r);
+        look_later(b, r, b->minute > minute ? b->minute : minute + 1);
+    }
+    b->sweeping = b->now || b->minute <= minute;
+    return b->sweeping;
 }

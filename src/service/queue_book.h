@@ -4,9 +4,11 @@
 #ifndef DIURNAL_SERVICE_QUEUE_BOOK_H
 #define DIURNAL_SERVICE_QUEUE_BOOK_H
 
+#include "domain/chains.h"
 #include "domain/daily.h"
 #include "domain/hash.h"
-#include "domain/numbers.h"
+#include "queue_order.h"
+#include "queue_room.h"
 
 typedef enum book_state { BOOK_IDLE, BOOK_QUEUED, BOOK_RUNNING } book_state;
 
@@ -19,38 +21,54 @@ typedef struct book_day {
 } book_day;
 
 typedef struct book_record {
-    struct book_record *next, *alike; /* of all; of those with the same hash */
-    uint64_t            hash;
-    uint64_t            n; /* the registration it was queued under last */
-    dn_daily_user       user;
-    int64_t             cutoff_ms; /* with the two below: its place among those that wait */
-    uint64_t            arrival;
-    uint64_t            ticket;  /* BOOK_RUNNING */
-    int64_t             keep_ns; /* steady: not to be forgotten before */
-    uint32_t            heap_at;
-    uint32_t            context_epoch;
-    dn_day              day;
-    book_state          state;
-    bool                gone; /* n has been removed */
-    book_day days[2];         /* two, because a step of the clock may go back to the one before */
-    uint8_t  id_len;
+    dn_chain_link        by_hash; /* its id's */
+    dn_chain_link        by_n;    /* the registration it was queued under last; key 0: none */
+    struct book_record **looked_from, *looked_next; /* BOOK_IDLE: in the list of a look */
+    uint64_t             ticket;                    /* BOOK_RUNNING */
+    int64_t              keep_ns;                   /* steady: not to be forgotten before */
+    dn_daily_user        user;
+    dn_day               day;
+    uint32_t             place; /* BOOK_QUEUED: in the order's row, or its heap */
+    uint32_t             context_epoch;
+    bool                 in_row;
+    bool                 gone; /* n has been removed */
+    uint8_t              state;
+    uint8_t              id_len;
+    book_day days[2]; /* two, because a step of the clock may go back to the one before */
     char     id[];
 } book_record;
 
+/* 0: none yet. */
+static inline uint64_t book_n(const book_record *r) { return r->by_n.key; }
+
+/* Those that run: a ticket says at which place, and of which turn there. */
+typedef struct book_running {
+    uint64_t     ticket;
+    book_record *who; /* NULL: nobody */
+} book_running;
+
+enum { BOOK_MINUTES = 64 };
+
 typedef struct book {
     dn_hash_key   key;
-    book_record  *all;
-    size_t        len;
-    dn_numbers    by_hash;   /* -> record, of those alike the first */
-    dn_numbers    by_n;      /* -> record */
-    dn_numbers    by_ticket; /* -> record, those that run */
-    book_record **heap;
-    size_t        heap_len, heap_cap;
+    dn_chains     by_hash, by_n;
+    room          room;
+    order         waiting;
     uint64_t      arrivals;
-    book_record **swept; /* where a sweep goes on; NULL: at the beginning */
+    uint64_t      tickets; /* the last one given */
+    book_running *running; /* at ticket & (running_cap - 1) */
+    size_t        running_len, running_cap;
+
+    /* Who is idle is looked at, whether it may be forgotten, in its steady minute or at every sweep. */
+    book_record *minutes[BOOK_MINUTES]; /* by minute, around */
+    book_record *every;
+    book_record *now;    /* of a sweep under way: still to be looked at */
+    uint64_t     minute; /* the next one of which a sweep takes the list */
+    bool         sweeping;
 } book;
 
-void book_done(void *opened);
+void   book_done(void *opened);
+size_t book_len(const book *b); /* records */
 
 book_record *book_find(const book *b, const char *id, uint8_t len);
 book_record *book_of_n(const book *b, uint64_t n);
@@ -66,15 +84,15 @@ book_day *book_day_of(book_record *r, dn_day day);
 /* A record that is idle begins to wait, under a registration. */
 DN_MUST_USE int book_enqueue(book *b, book_record *r, uint64_t n, dn_day day, uint32_t due,
                              uint32_t context_epoch);
-book_record    *book_first(const book *b);                          /* NULL: nobody waits */
-void            book_reorder(book *b, book_record *r);              /* its due has changed */
-void            book_unqueue(book *b, book_record *r);              /* idle again */
-DN_MUST_USE int book_run(book *b, book_record *r, uint64_t ticket); /* queued -> running */
-void            book_stop(book *b, book_record *r);                 /* running -> idle */
-void            book_stop_all(book *b);                             /* all that run */
+book_record    *book_first(const book *b);             /* NULL: nobody waits */
+void            book_reorder(book *b, book_record *r); /* its due has changed */
+void            book_unqueue(book *b, book_record *r); /* idle again */
+DN_MUST_USE int book_run(book *b, book_record *r);     /* queued -> running, r->ticket */
+void            book_stop(book *b, book_record *r);    /* running -> idle */
+void            book_stop_all(book *b);                /* all that run */
 
-/* Forgets records of ids that nothing is to be remembered of; goes on where it was left, over at most `most`
- * records. False: that was the last, and the next begins at the first. */
+/* Forgets all records of ids that nothing is to be remembered of; goes on where it was left, over at most `most`
+ * records. False: that was the last, and the next begins anew. */
 bool book_sweep(book *b, size_t most, int64_t mono_ns, int64_t now_ms);
 
 #endif

@@ -1,0 +1,91 @@
+/* chains.c - linear hashing: for each one that is put in a table that is full, one chain is made two. */
+#include "chains.h"
+
+#include "room.h"
+
+#include <assert.h>
+
+enum { LEAST = 64 };
+
+/* Keys are numbers in sequence, or hashes: every bit counts. */
+static size_t spread(uint64_t key) { return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
+
+static size_t chain_of(const dn_chains *t, uint64_t key) {
+    const size_t at = spread(key) & (t->whole * 2 - 1);
+
+    return at < t->used ? at : at & (t->whole - 1);
+}
+
+void dn_chains_done(dn_chains *t) {
+    dn_room_free(t->heads, t->cap * sizeof *t->heads);
+    *t = (dn_chains){0};
+}
+
+static int begin(dn_chains *t) {
+    t->heads = dn_room_new(LEAST * sizeof(dn_chain_link *));
+    if (!t->heads) return DN_ENOMEM;
+    t->used = t->cap = t->whole = LEAST;
+    return DN_OK;
+}
+
+/* Without memory the chains become longer: that is slow, and no failure. */
+static bool has_room(dn_chains *t) {
+    if (t->used < t->cap) return true;
+    void *heads = dn_room_grow(t->heads, t->cap * sizeof(dn_chain_link *),
+                               t->cap * 2 * sizeof(dn_chain_link *));
+    if (!heads) return false;
+    t->heads = heads;
+    t->cap *= 2;
+    return true;
+}
+
+/* The first chain that has not been made two since the last power of two. */
+static void split(dn_chains *t) {
+    const size_t    made = t->used, from = made - t->whole;
+    dn_chain_link **stay = &t->heads[from], **go = &t->heads[made];
+
+    for (dn_chain_link *link = *stay; link; link = link->next) {
+        dn_chain_link ***const end = (spread(link->key) & (t->whole * 2 - 1)) == made ? &go : &stay;
+        **end = link;
+        *end = &link->next;
+    }
+    *stay = *go = NULL;
+    t->used++;
+    if (t->used == t->whole * 2) t->whole = t->used;
+}
+
+int dn_chains_add(dn_chains *t, dn_chain_link *link) {
+    if (!t->heads && begin(t) < 0) return DN_ENOMEM;
+    if (t->len >= t->used && has_room(t)) split(t);
+    dn_chain_link **head = &t->heads[chain_of(t, link->key)];
+    link->next = *head;
+    *head = link;
+    t->len++;
+    return DN_OK;
+}
+
+void dn_chains_remove(dn_chains *t, dn_chain_link *link) {
+    dn_chain_link **at = &t->heads[chain_of(t, link->key)];
+
+    while (*at != link) {
+        assert(*at && "it is not in the table");
+        at = &(*at)->next;
+    }
+    *at = link->next;
+    t->len--;
+}
+
+dn_chain_link *dn_chains_find(const dn_chains *t, uint64_t key) {
+    if (t->len == 0) return NULL;
+    dn_chain_link *link = t->heads[chain_of(t, key)];
+    while (link && link->key != key) link = link->next;
+    return link;
+}
+
+dn_chain_link *dn_chains_alike(const dn_chain_link *link) {
+    const uint64_t key = link->key;
+    dn_chain_link *next = link->next;
+
+    while (next && next->key != key) next = next->next;
+    return next;
+}

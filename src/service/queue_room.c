@@ -1,0 +1,116 @@
+/* queue_room.c - pieces of some KB, cut into blocks of one size. */
+#include "queue_room.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* In front of each block stands whose it is; while it is free, the next free one stands in it. */
+typedef struct room_block {
+    room_piece *piece;
+    union {
+        struct room_block *next_free;
+        uint64_t           bytes[1]; /* the taker's */
+    };
+} room_block;
+
+struct room_piece {
+    room_piece *next, *before;
+    room_block *free;
+    uint32_t    size;        /* steps of a block, without its head */
+    uint32_t    live, fresh; /* taken; ever taken */
+    uint32_t    max;
+    uint64_t    blocks[];
+};
+
+static size_t stride(const room_piece *p) {
+    return (size_t)p->size * ROOM_STEP + offsetof(room_block, bytes);
+}
+
+static bool is_full(const room_piece *p) { return p->live == p->max; }
+
+/* ---- Their order ---- */
+
+static void piece_leave(room *r, room_piece *p) {
+    if (p->before) p->before->next = p->next;
+    else r->sizes[p->size].first = p->next;
+    if (p->next) p->next->before = p->before;
+    else r->sizes[p->size].last = p->before;
+}
+
+static void piece_to_front(room *r, room_piece *p) {
+    p->before = NULL;
+    p->next = r->sizes[p->size].first;
+    if (p->next) p->next->before = p;
+    else r->sizes[p->size].last = p;
+    r->sizes[p->size].first = p;
+}
+
+static void piece_to_back(room *r, room_piece *p) {
+    p->next = NULL;
+    p->before = r->sizes[p->size].last;
+    if (p->before) p->before->next = p;
+    else r->sizes[p->size].first = p;
+    r->sizes[p->size].last = p;
+}
+
+/* ---- Blocks ---- */
+
+static room_piece *piece_new(room *r, uint32_t size) {
+    room_piece *p = malloc(ROOM_PIECE_BYTES);
+
+    if (!p) return NULL;
+    *p = (room_piece){.size = size};
+    p->max = (uint32_t)((ROOM_PIECE_BYTES - sizeof *p) / stride(p));
+    piece_to_front(r, p);
+    r->pieces++;
+    return p;
+}
+
+void *room_take(room *r, size_t size) {
+    const uint32_t steps = (uint32_t)((size + ROOM_STEP - 1) / ROOM_STEP);
+
+    assert(size > 0 && size <= ROOM_BLOCK_MAX);
+    room_piece *p = r->sizes[steps].first;
+    if (!p || is_full(p)) p = piece_new(r, steps);
+    if (!p) return NULL;
+    room_block *b = p->free;
+    if (b) p->free = b->next_free;
+    else b = (room_block *)(void *)((char *)p->blocks + p->fresh++ * stride(p));
+    b->piece = p;
+    p->live++;
+    if (is_full(p) && p->next) {
+        piece_leave(r, p);
+        piece_to_back(r, p);
+    }
+    return b->bytes;
+}
+
+void room_give(room *r, void *block) {
+    room_block *b = (room_block *)(void *)((char *)block - offsetof(room_block, bytes));
+    room_piece *p = b->piece;
+    const bool  was_full = is_full(p);
+
+    b->next_free = p->free;
+    p->free = b;
+    p->live--;
+    if (was_full) {
+        piece_leave(r, p);
+        piece_to_front(r, p);
+    }
+    /* One that is empty stays, if no other has free blocks: the next is taken soon. */
+    const room_piece *first = r->sizes[p->size].first;
+    const bool        others = first != p || (p->next && !is_full(p->next));
+    if (p->live > 0 || !others) return;
+    piece_leave(r, p);
+    r->pieces--;
+    free(p);
+}
+
+void room_done(room *r) {
+    for (size_t i = 0; i < sizeof r->sizes / sizeof r->sizes[0]; i++)
+        for (room_piece *p = r->sizes[i].first, *next; p; p = next) {
+            next = p->next;
+            free(p);
+        }
+    *r = (room){0};
+}
