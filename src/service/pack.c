@@ -1,11 +1,21 @@
 /* pack.c - a pipe to another actor. */
 #include "pack.h"
 
-#include <assert.h>
-#include <string.h>
+#include <stdlib.h>
+
+/* From so many bytes on they are not copied, but are the message's. */
+enum { TAKEN_FROM = 2048 };
+
+static void pipe_release(void *pipe) {
+    dn_pipe *p = pipe;
+
+    free(p->bytes); /* the messages are the actor's, and go with it */
+    p->bytes = NULL;
+}
 
 void dn_pipe_init(dn_self *self, dn_pipe *p, const char *name, uint32_t kind) {
-    *p = (dn_pipe){.to = dn_name(self, name), .kind = kind, .bytes = dn_alloc(self, DN_PACK_BYTES)};
+    *p = (dn_pipe){.to = dn_name(self, name), .kind = kind};
+    dn_own(self, p, pipe_release);
 }
 
 /* Whom nobody answers for has lost what he knew, and will ask for all of it when he is back. */
@@ -18,32 +28,53 @@ static void pipe_wait(dn_self *self, dn_pipe *p) {
     if (dn_wait_room(self, p->to) == DN_EDEAD) pipe_drop(self, p);
 }
 
+/* What has been gathered, as a message of its own; no longer than it has to be, for it may wait with many others. */
+static dn_msg *pipe_message(dn_self *self, dn_pipe *p, uint32_t len) {
+    if (len < TAKEN_FROM) {
+        dn_msg *m = dn_msg_new(self, p->kind, len);
+        memcpy(dn_msg_body(m), p->bytes, len);
+        return m;
+    }
+    void *body = p->bytes;
+    void *exact = len < DN_PACK_BYTES / 4 * 3 ? realloc(body, len) : body;
+    p->bytes = NULL;
+    return dn_msg_new_take(self, p->kind, exact ? exact : body, len, free);
+}
+
+/* DN_EFULL: *out_msg waits for room. */
+static int pipe_try(dn_self *self, dn_pipe *p, uint32_t len, dn_msg **out_msg) {
+    const bool idle = p->waiting_len == 0;
+
+    if (idle && len < TAKEN_FROM) {
+        const int rc = dn_send(self, p->to, p->kind, p->bytes, len);
+        if (rc != DN_EFULL) return rc;
+    }
+    *out_msg = pipe_message(self, p, len);
+    return idle && len >= TAKEN_FROM ? dn_send_take(self, p->to, *out_msg) : DN_EFULL;
+}
+
 static void pipe_send(dn_self *self, dn_pipe *p) {
     const uint32_t len = p->len;
+    dn_msg        *m = NULL;
 
     p->len = 0;
     if (dn_ref_is_nobody(dn_whereis(self, p->to)))
         return; /* at the end of all, or about to be back */
-    if (p->waiting_len == 0) {
-        const int rc = dn_send(self, p->to, p->kind, p->bytes, len);
-        if (rc != DN_EFULL) return;
+    const int rc = pipe_try(self, p, len, &m);
+    if (rc == DN_OK) return;
+    if (rc != DN_EFULL) {
+        if (m) dn_msg_free(self, m);
+        return;
     }
     dn_require(p->waiting_len < DN_PACK_WAITING_MAX);
-    dn_msg *m = dn_msg_new(self, p->kind, len);
-    memcpy(dn_msg_body(m), p->bytes, len);
     p->waiting[p->waiting_len++] = m;
     if (p->waiting_len == 1) pipe_wait(self, p);
 }
 
-void *dn_pipe_add(dn_self *self, dn_pipe *p, size_t size) {
-    const size_t room = dn_pack_room(size);
-
-    assert(room <= DN_PACK_BYTES);
-    if (p->len + room > DN_PACK_BYTES) pipe_send(self, p);
-    void *entry = p->bytes + p->len;
-    memset(entry, 0, room);
-    p->len += (uint32_t)room;
-    return entry;
+void dn_pipe_turn(dn_self *self, dn_pipe *p) {
+    if (p->len > 0) pipe_send(self, p);
+    if (!p->bytes) p->bytes = malloc(DN_PACK_BYTES);
+    if (!p->bytes) dn_fail_code(DN_ENOMEM, "no memory for what is to be sent");
 }
 
 void dn_pipe_redirect(dn_self *self, dn_pipe *p, dn_ref to) {

@@ -6,6 +6,9 @@
 
 #include "diurnal/actor.h"
 
+#include <assert.h>
+#include <string.h>
+
 /* ---- Reading ---- */
 
 /* Where the entry after one of so many bytes begins. */
@@ -32,8 +35,8 @@ enum { DN_PACK_BYTES = 16384, DN_PACK_WAITING_MAX = 64 };
 typedef struct dn_pipe {
     dn_ref         to;
     uint32_t       kind;
-    uint32_t       len; /* bytes gathered */
-    unsigned char *bytes;
+    uint32_t       len;                    /* bytes gathered */
+    unsigned char *bytes;                  /* NULL: none yet, or they have gone as they were */
     dn_msg  *waiting[DN_PACK_WAITING_MAX]; /* the receiver had no room for them; oldest first */
     uint32_t waiting_len;
 } dn_pipe;
@@ -41,8 +44,20 @@ typedef struct dn_pipe {
 /* In init. name: the receiver's. */
 void dn_pipe_init(dn_self *self, dn_pipe *p, const char *name, uint32_t kind);
 
+/* For dn_pipe_add alone: sends what has been gathered, and has room for the next. */
+void dn_pipe_turn(dn_self *self, dn_pipe *p);
+
 /* Room for an entry of so many bytes, zeroed; to be filled before anything else is done with the pipe. */
-void *dn_pipe_add(dn_self *self, dn_pipe *p, size_t size);
+static inline void *dn_pipe_add(dn_self *self, dn_pipe *p, size_t size) {
+    const size_t room = dn_pack_room(size);
+
+    assert(room <= DN_PACK_BYTES);
+    if (!p->bytes || p->len + room > DN_PACK_BYTES) dn_pipe_turn(self, p);
+    void *entry = p->bytes + p->len;
+    memset(entry, 0, room);
+    p->len += (uint32_t)room;
+    return entry;
+}
 
 /* Sends what has been gathered. In the flush of the class, or at the end of a handler. */
 void dn_pipe_flush(dn_self *self, dn_pipe *p);
