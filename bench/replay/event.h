@@ -12,6 +12,7 @@ enum {
     EVENT_RESTART,
     EVENT_STORE_FAILS, /* for_ms */
     EVENT_SLO,
+    EVENT_ACTOR_CRASH, /* name: it ended, and is started again with those who believe it */
 };
 
 typedef struct event_slo {
@@ -26,6 +27,7 @@ typedef struct event {
     const dn_happening *h;         /* of a dn_happening_kind; else NULL. Borrowed for the call */
     int64_t             for_ms;    /* EVENT_STORE_FAILS */
     const event_slo    *slo;       /* EVENT_SLO */
+    const char         *name;      /* EVENT_ACTOR_CRASH: "kv", "queue", "tasks", "executor", "tick" */
 } event;
 
 #endif

@@ -1,0 +1,1240 @@
+/* Each rule: a log that keeps it, and one that breaks it. The logs are played to the checker event by event; a day of
+ * one user is a few lines, and the ticks between are made up. */
+#include "check.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000)
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+enum { TODAY = 20454 /* 2026-01-01 */, ADA = 1, BOB = 2, CAT = 3 };
+#define DUE(h, m) ((uint32_t)(h)*60 + (m))
+
+static const char *const names[] = {"", "ada", "bob", "cat", "dan", "eve", "ada"};
+enum { ADA_AGAIN = 6 };
+
+/* A log being played. */
+typedef struct tape {
+    check   *c;
+    int64_t  start_ms, now_ms, off_ms; /* steady since the start; off: the steps so far */
+    int64_t  ticked_ms;
+    uint64_t enqueued, ignored;
+} tape;
+
+static check_config common(void) {
+    return (check_config){
+        .tick_ms = MINUTE,
+        .job_timeout_ms = MINUTE,
+        .window_minutes = 60,
+        .retry_delay_minutes = 10,
+        .max_concurrency = 2,
+    };
+}
+
+static tape tape_with(check_config config, int h, int m) {
+    tape t = {.start_ms = TODAY * DAY + h * HOUR + m * MINUTE, .ticked_ms = -1};
+
+    config.start_ms = t.start_ms;
+    CHECK_INT(check_new(&config, &t.c), DN_OK);
+    return t;
+}
+
+static tape tape_from(int h, int m) { return tape_with(common(), h, m); }
+
+/* ---- What is said ---- */
+
+static int64_t wall(const tape *t) { return t->start_ms + t->off_ms + t->now_ms; }
+
+static void world(tape *t, event e) {
+    e.t_ms = wall(t);
+    e.steady_ms = t->now_ms;
+    check_event(t->c, &e);
+}
+
+static void say(tape *t, dn_happening h) {
+    h.at_ms = wall(t);
+    h.id = names[h.n];
+    h.id_len = (uint8_t)strlen(names[h.n]);
+    world(t, (event){.kind = h.kind, .h = &h});
+}
+#define SAY(t, what, ...) say(t, (dn_happening){.kind = DN_HAPPENED_##what, __VA_ARGS__})
+
+static void set(tape *t, uint64_t n, uint32_t due) {
+    SAY(t, SET, .n = n, .due = due, .starts_on = TODAY);
+}
+static void enqueue(tape *t, uint64_t n) {
+    t->enqueued++;
+    SAY(t, ENQUEUED, .n = n, .day = TODAY);
+}
+static void ignore(tape *t, uint64_t n, const char *reason) {
+    t->ignored++;
+    SAY(t, IGNORED, .n = n, .day = TODAY, .reason = reason);
+}
+static void start(tape *t, uint64_t n, uint32_t attempt) {
+    SAY(t, STARTED, .n = n, .day = TODAY, .attempt = attempt);
+}
+static void stop(tape *t, uint64_t n, uint32_t attempt, dn_outcome outcome, int64_t duration_ms) {
+    SAY(t, STOPPED, .n = n, .day = TODAY, .attempt = attempt, .outcome = outcome,
+        .cls = outcome == DN_OUTCOME_ERROR ? DN_CLASS_LLM : DN_CLASS_NONE,
+        .duration_ms = duration_ms);
+}
+static void success(tape *t, uint64_t n, uint32_t due) {
+    SAY(t, FINALIZED, .n = n, .day = TODAY, .due = due, .status = DN_DAILY_SUCCESS);
+}
+static void cutoff(tape *t, uint64_t n, uint32_t due) {
+    SAY(t, FINALIZED, .n = n, .day = TODAY, .due = due, .status = DN_DAILY_CUTOFF);
+}
+static void tick(tape *t, uint64_t cutoffs) {
+    SAY(t, TICK, .eligible = t->enqueued + t->ignored, .enqueued = t->enqueued, .cutoffs = cutoffs);
+    t->enqueued = t->ignored = 0;
+    t->ticked_ms = t->now_ms;
+}
+static void wait(tape *t, int64_t ms) { t->now_ms += ms; }
+
+/* To that instant, with the ticks on the way; the one of that instant is the caller's. */
+static void go_ms(tape *t, int64_t to_ms) {
+    for (int64_t next = (t->ticked_ms / MINUTE + 1) * MINUTE; next < to_ms; next += MINUTE) {
+        t->now_ms = next;
+        tick(t, 0);
+    }
+    t->now_ms = to_ms;
+}
+/* By the wall clock. */
+static void go(tape *t, int day, int h, int m) {
+    go_ms(t, (TODAY + day) * DAY + h * HOUR + m * MINUTE - t->start_ms - t->off_ms);
+}
+static void crash(tape *t, int64_t down_ms) {
+    world(t, (event){.kind = EVENT_CRASH});
+    t->now_ms += down_ms;
+    t->ticked_ms = t->now_ms - 1;
+    t->enqueued = t->ignored = 0;
+    world(t, (event){.kind = EVENT_RESTART});
+}
+static void step(tape *t, int64_t ms) {
+    t->off_ms += ms;
+    SAY(t, CLOCK, .step_ms = ms);
+}
+
+/* ---- What is found ---- */
+
+static void print_all(const check *c) {
+    const char *const *texts;
+    const size_t       len = check_violations(c, &texts);
+
+    for (size_t i = 0; i < len; i++) fprintf(stderr, "  %s\n", texts[i]);
+}
+
+static void keeps(tape *t) {
+    wait(t, 1);
+    CHECK_INT(check_end(t->c, t->now_ms), DN_OK);
+    if (check_violations_len(t->c) > 0) print_all(t->c);
+    CHECK_UINT(check_violations_len(t->c), 0);
+    check_free(t->c);
+}
+
+/* Just that rule, once, and in these words. */
+static void breaks(tape *t, check_rule rule, const char *words) {
+    const char *const *texts;
+
+    wait(t, 1);
+    CHECK_INT(check_end(t->c, t->now_ms), DN_OK);
+    const size_t len = check_violations(t->c, &texts);
+    if (len != 1) print_all(t->c);
+    CHECK_UINT(len, 1);
+    CHECK_MSG(strstr(texts[0], words), "it says: %s", texts[0]);
+    CHECK_UINT(check_violations_of(t->c, rule), 1);
+    check_free(t->c);
+}
+
+/* Ada is due at 08:00; at 07:00 the run begins, and her attempt. */
+static tape ada_runs(void) {
+    tape t = tape_from(7, 0);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    return t;
+}
+
+/* Likewise, with a job that may take longer than a tick. */
+static tape ada_runs_long(void) {
+    check_config config = common();
+
+    config.job_timeout_ms = 30 * MINUTE;
+    tape t = tape_with(config, 7, 0);
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    return t;
+}
+
+/* Her first attempt has failed. */
+static tape ada_failed(void) {
+    tape t = ada_runs();
+
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    return t;
+}
+
+static tape ada_done(void) {
+    tape t = ada_runs();
+
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
+    success(&t, ADA, DUE(8, 0));
+    return t;
+}
+
+/* ---- A day ---- */
+
+TEST(a_day_with_a_success_keeps_every_rule) {
+    tape t = ada_done();
+
+    go(&t, 0, 8, 5);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(a_day_with_a_retry_and_a_cutoff_keeps_every_rule) {
+    tape t = ada_failed();
+
+    for (int m = 10; m < 60; m += 10) {
+        go(&t, 0, 7, m);
+        enqueue(&t, ADA);
+        start(&t, ADA, (uint32_t)m / 10 + 1);
+        tick(&t, 0);
+        wait(&t, 500);
+        stop(&t, ADA, (uint32_t)m / 10 + 1, DN_OUTCOME_ERROR, 500);
+    }
+    go(&t, 0, 8, 0);
+    tick(&t, 1);
+    cutoff(&t, ADA, DUE(8, 0));
+    go(&t, 0, 8, 5);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+/* ---- I1 ---- */
+
+TEST(I1_a_second_success_is_found) {
+    tape t = ada_done();
+
+    wait(&t, 100);
+    success(&t, ADA, DUE(8, 0));
+    breaks(&t, CHECK_I1,
+           "I1: user ada day 2026-01-01 at 2026-01-01T07:00:00.600Z: a second success: right is "
+           "one at most");
+}
+
+TEST(I1_a_second_success_of_another_boot_is_found) {
+    tape t = ada_done();
+
+    wait(&t, 100);
+    crash(&t, MINUTE);
+    success(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    breaks(&t, CHECK_I1, "a second success");
+}
+
+/* ---- I2 ---- */
+
+TEST(I2_a_tick_that_asks_for_nobody_is_found) {
+    tape t = tape_from(7, 0);
+
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    breaks(
+        &t, CHECK_I2,
+        "I2: user ada day 2026-01-01 at 2026-01-01T07:00:00.000Z: its window is open (due 08:00)");
+}
+
+TEST(I2_a_window_that_opens_later_is_seen) {
+    tape t = tape_from(6, 0);
+
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    go(&t, 0, 7, 0);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "at 2026-01-01T07:00:00.000Z: its window is open");
+}
+
+TEST(I2_of_those_of_one_minute_the_one_left_out_is_found) {
+    tape t = tape_from(6, 0);
+
+    set(&t, ADA, DUE(8, 0));
+    set(&t, BOB, DUE(8, 0));
+    tick(&t, 0);
+    go(&t, 0, 7, 0);
+    enqueue(&t, ADA);
+    tick(&t, 0);
+    start(&t, ADA, 1);
+    breaks(&t, CHECK_I2, "I2: user bob day 2026-01-01");
+}
+
+TEST(I2_a_retry_that_does_not_come_is_found) {
+    tape t = ada_failed();
+
+    go(&t, 0, 7, 10);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:10:00.000Z");
+}
+
+TEST(I2_after_a_restart_it_is_tried_again_at_once) {
+    tape t = ada_failed();
+
+    crash(&t, 90 * SECOND);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(I2_a_throttle_that_outlives_a_crash_is_found) {
+    tape t = ada_failed();
+
+    crash(&t, 90 * SECOND);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:01:30.500Z");
+}
+
+TEST(I2_a_free_slot_while_somebody_waits_is_found) {
+    tape t = tape_from(7, 0);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "0 run of at most 2, and 1 wait");
+}
+
+TEST(I2_a_window_over_midnight_belongs_to_the_day_of_its_cutoff) {
+    tape t = tape_from(22, 0);
+
+    SAY(&t, SET, .n = ADA, .due = DUE(0, 20), .starts_on = TODAY + 1);
+    tick(&t, 0);
+    go(&t, 0, 23, 20);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "I2: user ada day 2026-01-02 at 2026-01-01T23:20:00.000Z");
+}
+
+TEST(I2_a_clock_that_steps_into_a_window_opens_it) {
+    tape t = tape_from(6, 0);
+
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    wait(&t, 500);
+    step(&t, HOUR);
+    go_ms(&t, MINUTE);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:01:00.000Z");
+}
+
+TEST(I2_an_actor_that_crashed_begins_anew) {
+    tape t = ada_failed();
+
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "queue"});
+    wait(&t, 200);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(I2_a_new_queue_that_never_gets_her_is_found) {
+    tape t = ada_failed();
+
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "queue"});
+    wait(&t, 200);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:00:00.700Z");
+}
+
+/* ---- I3 ---- */
+
+static void herd(tape *t, uint64_t len) {
+    for (uint64_t n = 1; n <= len; n++) set(t, n, DUE(8, 0));
+    for (uint64_t n = 1; n <= len; n++) enqueue(t, n);
+}
+
+TEST(I3_as_many_as_may_run_at_once) {
+    tape t = tape_from(7, 0);
+
+    herd(&t, 3);
+    start(&t, ADA, 1);
+    start(&t, BOB, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_TIMEOUT, MINUTE);
+    start(&t, CAT, 1);
+    wait(&t, 500);
+    breaks(&t, CHECK_STOP, "duration_ms 60000: right is 500");
+}
+
+TEST(I3_one_more_is_found) {
+    tape t = tape_from(7, 0);
+
+    herd(&t, 3);
+    for (uint64_t n = 1; n <= 3; n++) start(&t, n, 1);
+    tick(&t, 0);
+    breaks(&t, CHECK_I3,
+           "I3: user cat day 2026-01-01 at 2026-01-01T07:00:00.000Z: 3 attempts run: right is 2");
+}
+
+TEST(I3_those_of_a_dead_boot_are_not_counted) {
+    tape t = tape_from(7, 0);
+
+    herd(&t, 2);
+    start(&t, ADA, 1);
+    start(&t, BOB, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    crash(&t, MINUTE);
+    enqueue(&t, ADA);
+    enqueue(&t, BOB);
+    start(&t, ADA, 1);
+    start(&t, BOB, 1);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+/* ---- I4 ---- */
+
+TEST(I4_a_tick_that_does_not_come_is_found) {
+    tape t = ada_done();
+
+    wait(&t, 2 * MINUTE);
+    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    breaks(&t, CHECK_I4, "no tick for 120500 ms and more: right is one within 60000 ms");
+}
+
+TEST(I4_a_run_that_ends_without_its_last_ticks_is_found) {
+    tape t = ada_done();
+
+    t.now_ms = 90 * SECOND;
+    breaks(&t, CHECK_I4, "no tick for 90001 ms");
+}
+
+TEST(I4_a_restart_without_a_tick_is_found) {
+    tape t = ada_done();
+
+    crash(&t, MINUTE);
+    wait(&t, SECOND);
+    breaks(&t, CHECK_I4, "no tick for 1001 ms and more: right is one within 0 ms");
+}
+
+TEST(I4_a_process_that_is_down_owes_no_tick) {
+    tape t = ada_done();
+
+    crash(&t, 20 * MINUTE);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+/* ---- I5 ---- */
+
+static check_final ada_in_store(void) {
+    return (check_final){
+        .n = ADA,
+        .due = DUE(8, 0),
+        .last_day = TODAY,
+        .starts_on = TODAY,
+        .status = DN_DAILY_SUCCESS,
+        .last_run_ms = TODAY * DAY + 7 * HOUR + 500,
+    };
+}
+
+TEST(I5_a_store_that_has_what_was_told_is_right) {
+    tape              t = ada_done();
+    const check_final f = ada_in_store();
+
+    check_user(t.c, &f);
+    keeps(&t);
+}
+
+TEST(I5_what_nobody_told_is_found_in_the_store) {
+    static const struct {
+        const char *words;
+        int         what;
+    } cases[] = {
+        {"last_date is none in the store: what was told makes it 2026-01-01", 0},
+        {"starts_on is 2026-01-02 in the store: what was told makes it 2026-01-01", 1},
+        {"status is cutoff_reached in the store: what was told makes it success", 2},
+        {"last_run_at is none in the store: what was told makes it 2026-01-01T07:00:00.500Z", 3},
+        {"due is 08:01 in the store: what was told makes it 08:00", 4},
+        {"a user in the store that nobody registered", 5},
+        {"a user in the store that was there before", 6},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tape        t = ada_done();
+        check_final f = ada_in_store();
+        switch (cases[i].what) {
+        case 0: f.last_day = DN_DAY_NONE; break;
+        case 1: f.starts_on++; break;
+        case 2: f.status = DN_DAILY_CUTOFF; break;
+        case 3: f.last_run_ms = INT64_MIN; break;
+        case 4: f.due++; break;
+        case 5:
+            check_user(t.c, &f);
+            f.n = BOB;
+            break;
+        default: check_user(t.c, &f);
+        }
+        check_user(t.c, &f);
+        breaks(&t, CHECK_I5, cases[i].words);
+    }
+}
+
+TEST(I5_a_user_who_is_not_in_the_store_is_missed) {
+    tape              t = ada_done();
+    const check_final f = ada_in_store();
+
+    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    check_user(t.c, &f);
+    breaks(&t, CHECK_I5, "1 users in the store: right is 2");
+}
+
+/* ---- I6 ---- */
+
+/* To 08:00, with nothing done for her since the first attempt: dead at night, as it were. */
+static tape ada_at_her_cutoff(void) {
+    tape t = ada_failed();
+
+    world(&t, (event){.kind = EVENT_CRASH});
+    t.now_ms = HOUR;
+    t.ticked_ms = HOUR - 1;
+    world(&t, (event){.kind = EVENT_RESTART});
+    return t;
+}
+
+TEST(I6_a_cutoff_is_written_at_the_tick_that_sees_it) {
+    tape t = ada_at_her_cutoff();
+
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    go(&t, 0, 8, 3);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(I6_a_cutoff_that_is_not_written_is_found) {
+    tape t = ada_at_her_cutoff();
+
+    tick(&t, 0);
+    breaks(&t, CHECK_I6,
+           "I6: user ada day 2026-01-01 at 2026-01-01T08:00:00.000Z: a tick saw its cutoff (due "
+           "08:00), and it is not finalized");
+}
+
+TEST(I6_among_those_of_one_minute_the_one_that_is_open_is_found) {
+    tape t = tape_from(7, 50);
+
+    for (uint64_t n = ADA; n <= BOB; n++) {
+        set(&t, n, DUE(8, 0));
+        enqueue(&t, n);
+        start(&t, n, 1);
+    }
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, BOB, 1, DN_OUTCOME_OK, 500);
+    success(&t, BOB, DUE(8, 0));
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    go(&t, 0, 8, 0);
+    tick(&t, 0);
+    breaks(&t, CHECK_I6, "I6: user ada day 2026-01-01 at 2026-01-01T08:00:00.000Z");
+}
+
+TEST(I6_a_cutoff_before_its_instant_is_found) {
+    tape t = ada_failed();
+
+    go(&t, 0, 7, 5);
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    breaks(&t, CHECK_I6, "cutoff_reached before its cutoff: right is not before 08:00");
+}
+
+TEST(I6_a_success_that_no_attempt_had_is_found) {
+    tape t = ada_failed();
+
+    success(&t, ADA, DUE(8, 0));
+    breaks(&t, CHECK_I6, "a success, but no attempt of this boot was ok");
+}
+
+TEST(I6_a_success_of_a_boot_that_died_is_found) {
+    tape t = ada_runs();
+
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
+    crash(&t, 0);
+    success(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    breaks(&t, CHECK_I6, "a success, but no attempt of this boot was ok");
+}
+
+TEST(I6_an_ok_that_a_cutoff_overtakes_is_found) {
+    tape t = tape_from(7, 59);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, MINUTE);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE);
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    breaks(&t, CHECK_I6,
+           "cutoff_reached, but an attempt was ok before it was written: right is success");
+}
+
+TEST(I6_an_ok_that_nobody_writes_is_found) {
+    tape t = ada_runs();
+
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
+    wait(&t, 500);
+    breaks(&t, CHECK_I6, "an attempt was ok, the store is well, and nothing was written");
+}
+
+TEST(I6_a_day_that_is_finalized_twice_is_found) {
+    tape t = ada_at_her_cutoff();
+
+    cutoff(&t, ADA, DUE(8, 0));
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    breaks(&t, CHECK_I6,
+           "finalized as cutoff_reached, but it was as cutoff_reached: right is once");
+}
+
+TEST(I6_a_last_date_that_falls_is_found) {
+    tape t = ada_done();
+
+    wait(&t, 100);
+    SAY(&t, SET, .n = ADA, .due = DUE(8, 0), .starts_on = TODAY - 5);
+    SAY(&t, FINALIZED, .n = ADA, .day = TODAY - 1, .due = DUE(8, 0), .status = DN_DAILY_CUTOFF);
+    breaks(&t, CHECK_I6, "finalized, but last_date is 2026-01-01: right is that it never falls");
+}
+
+TEST(I6_a_day_before_the_first_is_not_finalized) {
+    tape t = tape_from(9, 0);
+
+    SAY(&t, SET, .n = ADA, .due = DUE(8, 0), .starts_on = TODAY + 1);
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    breaks(&t, CHECK_I6, "finalized, but it begins on 2026-01-02: right is nothing");
+}
+
+TEST(I6_a_finalization_with_another_due_is_found) {
+    tape t = ada_at_her_cutoff();
+
+    cutoff(&t, ADA, DUE(7, 30));
+    tick(&t, 1);
+    breaks(&t, CHECK_I6, "due 07:30 in its finalization: right is 08:00");
+}
+
+TEST(I6_a_finalization_of_nobody_is_found) {
+    tape t = ada_done();
+
+    cutoff(&t, BOB, DUE(7, 0));
+    breaks(
+        &t, CHECK_I6,
+        "I6: user #2 day 2026-01-01 at 2026-01-01T07:00:00.500Z: finalized as cutoff_reached, but "
+        "there is no such user");
+}
+
+/* The disk is full from 07:59:30 for two minutes; it is found full when her cutoff is to be written. */
+static tape ada_and_a_full_disk(void) {
+    tape t = tape_from(7, 55);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    go_ms(&t, 4 * MINUTE + 30 * SECOND);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 2 * MINUTE});
+    go(&t, 0, 8, 0);
+    SAY(&t, STORE_FAILED);
+    tick(&t, 1);
+    wait(&t, MINUTE);
+    tick(&t, 1);
+    wait(&t, 33 * SECOND);
+    return t;
+}
+
+TEST(I6_while_the_disk_is_full_a_cutoff_may_wait) {
+    tape t = ada_and_a_full_disk();
+
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    go(&t, 0, 8, 4);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(I6_what_waited_for_the_disk_and_is_lost_is_found) {
+    tape t = ada_and_a_full_disk();
+
+    SAY(&t, STORE_WELL);
+    go(&t, 0, 8, 2);
+    tick(&t, 0);
+    breaks(&t, CHECK_I6,
+           "I6: user ada day 2026-01-01 at 2026-01-01T08:02:00.000Z: a tick saw its cutoff");
+}
+
+TEST(I6_a_disk_that_is_well_and_not_tried_is_found) {
+    tape t = ada_and_a_full_disk();
+
+    wait(&t, 4 * SECOND);
+    breaks(&t, CHECK_I6, "the store has been well again for more than 5000 ms");
+}
+
+/* ---- The window, spacing, overlap, closed days ---- */
+
+TEST(window_a_start_before_it_is_found) {
+    tape t = tape_from(6, 59);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    CHECK_INT(check_end(t.c, 1), DN_OK);
+    CHECK_UINT(check_violations_of(t.c, CHECK_WINDOW), 2); /* it was asked for, too */
+    check_free(t.c);
+}
+
+TEST(window_asking_outside_of_it_is_found) {
+    tape t = tape_from(6, 59);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    tick(&t, 0);
+    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    breaks(&t, CHECK_WINDOW,
+           "enqueued, but the rule asks for nothing on 2026-01-01 with due 08:00");
+}
+
+TEST(window_a_start_at_its_end_is_found) {
+    tape t = tape_from(7, 59);
+
+    herd(&t, 3);
+    start(&t, ADA, 1);
+    start(&t, BOB, 1);
+    tick(&t, 0);
+    wait(&t, MINUTE);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE);
+    success(&t, ADA, DUE(8, 0));
+    start(&t, CAT, 1);
+    stop(&t, BOB, 1, DN_OUTCOME_OK, MINUTE);
+    success(&t, BOB, DUE(8, 0));
+    cutoff(&t, CAT, DUE(8, 0));
+    tick(&t, 1);
+    breaks(&t, CHECK_WINDOW, "a start outside its window: right is within 60 minutes before 08:00");
+}
+
+TEST(spacing_asking_twice_within_the_delay_is_found) {
+    tape t = ada_failed();
+
+    go(&t, 0, 7, 9);
+    enqueue(&t, ADA);
+    start(&t, ADA, 2);
+    tick(&t, 0);
+    breaks(&t, CHECK_SPACING,
+           "enqueued 540000 ms after it was last: right is not before 600000 ms");
+}
+
+TEST(overlap_a_second_attempt_while_one_runs_is_found) {
+    tape t = ada_runs();
+
+    start(&t, ADA, 2);
+    breaks(&t, CHECK_OVERLAP, "a start, but it is running: right is one attempt at a time");
+}
+
+TEST(overlap_asking_while_it_runs_is_found) {
+    tape t = ada_runs_long();
+
+    go(&t, 0, 7, 11);
+    enqueue(&t, ADA);
+    tick(&t, 0);
+    breaks(&t, CHECK_OVERLAP, "enqueued, but it is running: right is to ignore it (dedupe)");
+}
+
+TEST(closed_a_start_after_the_finalization_is_found) {
+    tape t = tape_from(7, 0);
+
+    herd(&t, 3);
+    start(&t, ADA, 1);
+    start(&t, BOB, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    SAY(&t, SET, .n = CAT, .due = DUE(8, 0), .starts_on = TODAY + 1);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
+    success(&t, ADA, DUE(8, 0));
+    start(&t, CAT, 1);
+    breaks(&t, CHECK_CLOSED, "a start, but the day is finalized: right is to drop it");
+}
+
+TEST(closed_asking_for_a_day_that_is_finalized_is_found) {
+    tape t = ada_done();
+
+    go(&t, 0, 7, 10);
+    enqueue(&t, ADA);
+    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    tick(&t, 0);
+    breaks(&t, CHECK_CLOSED,
+           "enqueued, but the day is finalized (last_date 2026-01-01): right is nothing");
+}
+
+/* ---- Order ---- */
+
+/* Two run; ada, due at 08:00, and bob, due at 07:50, wait. */
+static tape two_wait(void) {
+    tape t = tape_from(7, 0);
+
+    set(&t, 4, DUE(7, 30));
+    set(&t, 5, DUE(7, 30));
+    set(&t, ADA, DUE(8, 0));
+    set(&t, BOB, DUE(7, 50));
+    for (uint64_t n = 5; n > 0; n--)
+        if (n != CAT) enqueue(&t, n);
+    start(&t, 4, 1);
+    start(&t, 5, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, 4, 1, DN_OUTCOME_OK, 500);
+    success(&t, 4, DUE(7, 30));
+    return t;
+}
+
+TEST(order_the_earliest_cutoff_goes_first) {
+    tape t = two_wait();
+
+    start(&t, BOB, 1);
+    wait(&t, 100);
+    stop(&t, 5, 1, DN_OUTCOME_OK, 600);
+    success(&t, 5, DUE(7, 30));
+    start(&t, ADA, 1);
+    keeps(&t);
+}
+
+TEST(order_a_later_cutoff_that_goes_first_is_found) {
+    tape t = two_wait();
+
+    start(&t, ADA, 1);
+    breaks(&t, CHECK_ORDER,
+           "order: user ada day 2026-01-01 at 2026-01-01T07:00:00.500Z: it starts, while somebody "
+           "with the cutoff 2026-01-01T07:50:00.000Z still waits");
+}
+
+TEST(order_goes_by_the_due_of_the_moment) {
+    tape t = two_wait();
+
+    wait(&t, 0);
+    SAY(&t, SET, .n = BOB, .due = DUE(8, 30), .starts_on = TODAY);
+    start(&t, ADA, 1);
+    CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
+    CHECK_UINT(check_violations_len(t.c), 0);
+    check_free(t.c);
+}
+
+/* ---- Ignored, expired ---- */
+
+TEST(ignored_for_the_right_reason_is_right) {
+    tape t = ada_runs_long();
+
+    go(&t, 0, 7, 1);
+    ignore(&t, ADA, "dedupe");
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(ignored_for_a_throttle_that_is_none_is_found) {
+    tape t = ada_runs_long();
+
+    go(&t, 0, 7, 1);
+    ignore(&t, ADA, "throttle");
+    tick(&t, 0);
+    breaks(&t, CHECK_IGNORED, "ignored for \"throttle\", but it is running: right is \"dedupe\"");
+}
+
+TEST(ignored_for_a_job_that_has_ended_is_found) {
+    tape t = ada_failed();
+
+    go(&t, 0, 7, 1);
+    ignore(&t, ADA, "dedupe");
+    tick(&t, 0);
+    breaks(&t, CHECK_IGNORED,
+           "ignored for \"dedupe\", but it is neither queued nor running and was enqueued too "
+           "lately: right is \"throttle\"");
+}
+
+TEST(ignored_when_nothing_is_in_the_way_is_found) {
+    tape t = ada_failed();
+
+    go(&t, 0, 7, 10);
+    ignore(&t, ADA, "throttle");
+    tick(&t, 0);
+    CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
+    CHECK_UINT(check_violations_of(t.c, CHECK_IGNORED), 1);
+    CHECK_UINT(check_violations_of(t.c, CHECK_I2), 1);
+    check_free(t.c);
+}
+
+TEST(expired_within_its_window_is_found) {
+    tape t = two_wait();
+
+    SAY(&t, EXPIRED, .n = BOB, .day = TODAY);
+    start(&t, ADA, 1);
+    breaks(&t, CHECK_EXPIRED,
+           "dropped, but its window is open (due 07:50) and the day is not finalized");
+}
+
+TEST(expired_when_nobody_waited_is_found) {
+    tape t = ada_runs();
+
+    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    breaks(&t, CHECK_EXPIRED, "dropped, but it was not queued for that day");
+}
+
+TEST(expired_after_its_window_is_right) {
+    check_config config = common();
+
+    config.max_concurrency = 1;
+    tape t = tape_with(config, 7, 59);
+    herd(&t, 2);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, MINUTE);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE);
+    success(&t, ADA, DUE(8, 0));
+    SAY(&t, EXPIRED, .n = BOB, .day = TODAY);
+    cutoff(&t, BOB, DUE(8, 0));
+    tick(&t, 1);
+    keeps(&t);
+}
+
+/* ---- Stop, late, missed ---- */
+
+TEST(stop_without_a_start_is_found) {
+    tape t = ada_failed();
+
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    breaks(&t, CHECK_STOP, "a stop, but no attempt was running");
+}
+
+TEST(stop_of_another_attempt_is_found) {
+    tape t = ada_runs();
+
+    stop(&t, ADA, 2, DN_OUTCOME_ERROR, 500);
+    breaks(&t, CHECK_STOP, "attempt 2 stopped: right is attempt 1, the one that runs");
+}
+
+TEST(stop_as_timeout_takes_exactly_that_long) {
+    tape t = ada_runs();
+
+    t.now_ms = MINUTE;
+    stop(&t, ADA, 1, DN_OUTCOME_TIMEOUT, MINUTE);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(stop_as_timeout_too_early_is_found) {
+    tape t = ada_runs();
+
+    stop(&t, ADA, 1, DN_OUTCOME_TIMEOUT, 500);
+    breaks(&t, CHECK_STOP, "a stop as timeout after 500 ms: right is as timeout after 60000 ms");
+}
+
+TEST(stop_of_an_error_has_a_class) {
+    tape t = ada_runs();
+
+    SAY(&t, STOPPED, .n = ADA, .day = TODAY, .attempt = 1, .outcome = DN_OUTCOME_ERROR,
+        .duration_ms = 500);
+    breaks(&t, CHECK_STOP, "error class 0: right is one of four for an error");
+}
+
+TEST(stop_with_another_result_is_found) {
+    tape t = ada_runs();
+
+    SAY(&t, STOPPED, .n = ADA, .day = TODAY, .attempt = 1, .outcome = DN_OUTCOME_CRASH,
+        .duration_ms = 500);
+    breaks(&t, CHECK_STOP, "result 4: right is ok, error or timeout");
+}
+
+TEST(stop_that_never_comes_is_found) {
+    tape t = ada_runs();
+
+    go_ms(&t, 90 * SECOND);
+    breaks(&t, CHECK_STOP, "its job has run for 90001 ms: right is a stop after 60000 ms");
+}
+
+TEST(late_success_of_a_day_that_is_open_is_found) {
+    tape t = ada_runs();
+
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
+    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    breaks(&t, CHECK_LATE, "a late success, but the day was not finalized: right is a success");
+}
+
+TEST(late_success_after_the_cutoff_is_right) {
+    tape t = tape_from(7, 59);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 100);
+    SAY(&t, SET, .n = ADA, .due = DUE(7, 59), .starts_on = TODAY);
+    wait(&t, 59 * SECOND + 900);
+    tick(&t, 1);
+    cutoff(&t, ADA, DUE(7, 59));
+    stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE);
+    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(7, 59));
+    keeps(&t);
+}
+
+TEST(late_success_without_an_ok_is_found) {
+    tape t = ada_at_her_cutoff();
+
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    breaks(&t, CHECK_LATE, "a late success, but no attempt was ok");
+}
+
+/* From 07:00, and down from then until the day after tomorrow, 06:00. */
+static tape two_days_down(void) {
+    tape t = ada_failed();
+
+    world(&t, (event){.kind = EVENT_CRASH});
+    t.now_ms = 2 * DAY - HOUR;
+    t.ticked_ms = t.now_ms - 1;
+    world(&t, (event){.kind = EVENT_RESTART});
+    return t;
+}
+
+static void missed(tape *t, uint64_t n, dn_day day) {
+    SAY(t, MISSED, .n = n, .day = day, .due = DUE(8, 0));
+}
+
+TEST(missed_days_have_a_row_each) {
+    tape t = two_days_down();
+
+    tick(&t, 0);
+    missed(&t, ADA, TODAY);
+    missed(&t, ADA, TODAY + 1);
+    keeps(&t);
+}
+
+TEST(missed_day_without_a_row_is_found) {
+    tape t = two_days_down();
+
+    missed(&t, ADA, TODAY);
+    tick(&t, 0);
+    breaks(&t, CHECK_MISSED,
+           "missed: user ada day 2026-01-02 at 2026-01-03T06:00:00.000Z: a tick of 2026-01-03 saw "
+           "that the day had ended without one");
+}
+
+TEST(missed_day_that_is_not_over_or_finalized_or_too_early_or_known_is_found) {
+    static const struct {
+        dn_day      day;
+        const char *words;
+    } cases[] = {
+        {TODAY + 2, "missed, but the day is not over: today is 2026-01-03"},
+        {TODAY - 1, "missed, but it begins on 2026-01-01"},
+        {TODAY + 1, "missed, but there is a row for it already"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tape t = two_days_down();
+        missed(&t, ADA, TODAY);
+        missed(&t, ADA, TODAY + 1);
+        missed(&t, ADA, cases[i].day);
+        tick(&t, 0);
+        breaks(&t, CHECK_MISSED, cases[i].words);
+    }
+}
+
+TEST(missed_day_of_a_finalized_one_is_found) {
+    tape t = ada_done();
+
+    world(&t, (event){.kind = EVENT_CRASH});
+    t.now_ms = DAY;
+    world(&t, (event){.kind = EVENT_RESTART});
+    missed(&t, ADA, TODAY);
+    SAY(&t, ENQUEUED, .n = ADA, .day = TODAY + 1);
+    SAY(&t, STARTED, .n = ADA, .day = TODAY + 1, .attempt = 1);
+    SAY(&t, TICK, .eligible = 1, .enqueued = 1);
+    breaks(&t, CHECK_MISSED, "missed, but it is finalized (last_date 2026-01-01)");
+}
+
+TEST(missed_day_that_a_tick_over_midnight_finds_without_a_row_is_found) {
+    tape t = tape_from(23, 58);
+
+    SAY(&t, SET, .n = ADA, .due = DUE(12, 0), .starts_on = TODAY + 1);
+    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    SAY(&t, FINALIZED, .n = BOB, .day = TODAY, .due = DUE(12, 0), .status = DN_DAILY_CUTOFF);
+    tick(&t, 1);
+    SAY(&t, SET, .n = ADA, .due = DUE(12, 0), .starts_on = TODAY);
+    wait(&t, 2 * MINUTE);
+    tick(&t, 0);
+    CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
+    CHECK_UINT(check_violations_of(t.c, CHECK_MISSED), 1);
+    CHECK_UINT(check_violations_of(t.c, CHECK_I4), 1);
+    check_free(t.c);
+}
+
+/* ---- The epoch, the numbers of a tick, the log itself ---- */
+
+TEST(epoch_that_counts_something_else_is_found) {
+    tape        t = ada_at_her_cutoff();
+    check_final f = ada_in_store();
+
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    f.status = DN_DAILY_CUTOFF;
+    f.last_run_ms = INT64_MIN;
+    f.context_epoch = 2;
+    check_user(t.c, &f);
+    breaks(&t, CHECK_EPOCH, "context_epoch is 2: right is 1, the number of its cutoffs");
+}
+
+TEST(tick_with_numbers_of_its_own_is_found) {
+    static const struct {
+        dn_happening tick;
+        const char  *words;
+    } cases[] = {
+        {{.eligible = 1, .enqueued = 2}, "enqueued 2: right is 1"},
+        {{.eligible = 2, .enqueued = 1}, "eligible_in_window 2: right is 1"},
+        {{.eligible = 1, .enqueued = 1, .cutoffs = 1}, "cutoff_finalized 1: right is 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tape         t = tape_from(7, 0);
+        dn_happening h = cases[i].tick;
+        set(&t, ADA, DUE(8, 0));
+        enqueue(&t, ADA);
+        start(&t, ADA, 1);
+        h.kind = DN_HAPPENED_TICK;
+        say(&t, h);
+        breaks(&t, CHECK_TICK, cases[i].words);
+    }
+}
+
+TEST(tick_there_was_none_for_a_cutoff_is_found) {
+    tape t = tape_from(7, 59);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    wait(&t, 10 * SECOND);
+    step(&t, 2 * MINUTE);
+    cutoff(&t, ADA, DUE(8, 0));
+    breaks(&t, CHECK_TICK, "cutoffs were written, and there was no tick");
+}
+
+TEST(log_that_cannot_be_so_is_found) {
+    tape t = ada_failed();
+
+    wait(&t, -100);
+    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    t.now_ms += 200;
+    breaks(&t, CHECK_LOG, "steady time goes back by 100 ms");
+    t = ada_done();
+    t.off_ms = 5;
+    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    breaks(&t, CHECK_LOG, "the wall clock stepped by 5 ms that no event tells of");
+    t = ada_done();
+    world(&t, (event){.kind = EVENT_CRASH});
+    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    breaks(&t, CHECK_LOG, "something happened while the process was down");
+    t = ada_done();
+    SAY(&t, REMOVED, .n = BOB);
+    breaks(&t, CHECK_LOG, "removed, but there is no such user");
+    t = ada_done();
+    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY - 1);
+    SAY(&t, REMOVED, .n = BOB);
+    breaks(&t, CHECK_LOG, "begins on 2025-12-31: right is not before it is registered");
+    t = ada_failed();
+    go(&t, 0, 7, 10);
+    enqueue(&t, ADA);
+    start(&t, ADA, 3);
+    tick(&t, 0);
+    breaks(&t, CHECK_LOG, "attempt 3 starts: right is attempt 2");
+}
+
+/* ---- Removed, and registered again ---- */
+
+TEST(again_with_the_same_id_its_running_job_and_its_throttle_stay) {
+    tape t = ada_runs();
+
+    wait(&t, 100);
+    SAY(&t, REMOVED, .n = ADA);
+    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    go(&t, 0, 7, 1);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE); /* nobody's success */
+    ignore(&t, ADA_AGAIN, "throttle");
+    tick(&t, 0);
+    go(&t, 0, 7, 10);
+    enqueue(&t, ADA_AGAIN);
+    start(&t, ADA_AGAIN, 1);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(again_with_the_same_id_beside_its_running_job_is_found) {
+    tape t = ada_runs();
+
+    wait(&t, 100);
+    SAY(&t, REMOVED, .n = ADA);
+    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    wait(&t, 100);
+    start(&t, ADA_AGAIN, 1);
+    CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
+    CHECK_UINT(check_violations_of(t.c, CHECK_OVERLAP), 1);
+    check_free(t.c);
+}
+
+TEST(again_with_the_same_id_and_never_asked_for_is_found) {
+    tape t = ada_failed();
+
+    wait(&t, 100);
+    SAY(&t, REMOVED, .n = ADA);
+    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    go(&t, 0, 7, 10);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "at 2026-01-01T07:10:00.000Z");
+}
+
+/* ---- Where messages take time ---- */
+
+TEST(lag_excuses_what_is_new_and_nothing_else) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    tape t = tape_with(config, 7, 0);
+    tick(&t, 0);
+    go_ms(&t, MINUTE - 20);
+    set(&t, ADA, DUE(8, 0));
+    wait(&t, 20);
+    tick(&t, 0); /* has not heard of her */
+    wait(&t, 100);
+    CHECK_UINT(check_violations_len(t.c), 0);
+    go_ms(&t, 2 * MINUTE);
+    tick(&t, 0);
+    breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:02:00.000Z");
+}
+
+TEST(a_configuration_that_is_none_is_refused) {
+    check       *c;
+    check_config config = common();
+
+    config.window_minutes = 0;
+    CHECK_INT(check_new(&config, &c), DN_EINVAL);
+}
