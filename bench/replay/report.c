@@ -1,0 +1,93 @@
+/* report.c - counts what a run says. */
+#include "report_parts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+int report_new(int64_t start_ms, report **out_report) {
+    report *r = calloc(1, sizeof *r);
+
+    assert(out_report);
+    if (!r) return DN_ENOMEM;
+    r->start_ms = start_ms;
+    axis_init(&r->axis);
+    *out_report = r;
+    return DN_OK;
+}
+
+void *report_free(report *r) {
+    free(r);
+    return NULL;
+}
+
+void report_freep(report **r) { *r = report_free(*r); }
+
+/* A bucket that is full stays so: more than four thousand million of one duration are as many as that. */
+static void sketch_add(dn_sketch *s, uint64_t value) {
+    uint32_t *count = &s->counts[dn_sketch_bucket(value)];
+
+    *count += *count < UINT32_MAX;
+}
+
+static void day_ended(report *r, const dn_happening *h, day_end end) {
+    r->totals.ends[end]++;
+    days_end(&r->days, h->day, h->due, end, h->id, h->id_len);
+}
+
+static void job_stopped(report *r, const dn_happening *h) {
+    const int64_t took_ms = h->duration_ms > 0 ? h->duration_ms : 0;
+
+    assert(h->outcome >= DN_OUTCOME_OK && h->outcome <= DN_OUTCOME_TIMEOUT);
+    axis_stopped(&r->axis, h->outcome);
+    r->totals.stops[h->outcome - 1]++;
+    r->totals.classes[h->cls]++;
+    sketch_add(&r->latency_ms[h->outcome - 1], (uint64_t)took_ms);
+    if (took_ms > r->latency_max_ms) r->latency_max_ms = took_ms;
+}
+
+static void happened(report *r, int64_t at_ms, const dn_happening *h) {
+    r->totals.happened[h->kind]++;
+    switch (h->kind) {
+    case DN_HAPPENED_ENQUEUED: axis_enqueued(&r->axis); break;
+    case DN_HAPPENED_EXPIRED: axis_dequeued(&r->axis); break;
+    case DN_HAPPENED_STARTED:
+        axis_started(&r->axis);
+        days_start(&r->days, h->day);
+        break;
+    case DN_HAPPENED_STOPPED: job_stopped(r, h); break;
+    case DN_HAPPENED_FINALIZED:
+        day_ended(r, h, h->status == DN_DAILY_SUCCESS ? DAY_SUCCESS : DAY_CUTOFF);
+        break;
+    case DN_HAPPENED_LATE_SUCCESS: day_ended(r, h, DAY_LATE); break;
+    case DN_HAPPENED_MISSED: day_ended(r, h, DAY_MISSED); break;
+    case DN_HAPPENED_CLOCK: marks_clock(&r->marks, at_ms, h->step_ms); break;
+    case DN_HAPPENED_TICK:
+    case DN_HAPPENED_IGNORED:
+    case DN_HAPPENED_SET:
+    case DN_HAPPENED_REMOVED:
+    case DN_HAPPENED_STORE_FAILED:
+    case DN_HAPPENED_STORE_WELL:
+    case DN_HAPPENINGS: break; /* counted */
+    }
+}
+
+void report_event(report *r, const event *e) {
+    axis_to(&r->axis, e->steady_ms);
+    switch (e->kind) {
+    case EVENT_CRASH:
+        axis_crashed(&r->axis);
+        marks_crash(&r->marks, e->steady_ms);
+        break;
+    case EVENT_RESTART: marks_restart(&r->marks, e->steady_ms); break;
+    case EVENT_STORE_FAILS: marks_store_fails(&r->marks, e->steady_ms, e->for_ms); break;
+    case EVENT_SLO: marks_slo(&r->marks, e->steady_ms, e->slo); break;
+    default: happened(r, e->steady_ms, e->h); break;
+    }
+}
+
+void report_tick_wall(report *r, double ms) {
+    if (!(ms > 0)) ms = 0; /* a clock that went back, or is no number */
+    const double us = ms * 1e3;
+    sketch_add(&r->tick_us, us < (double)DN_SKETCH_VALUE_MAX ? (uint64_t)us : DN_SKETCH_VALUE_MAX);
+    if (ms > r->tick_max_ms) r->tick_max_ms = ms;
+}

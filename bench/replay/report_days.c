@@ -1,0 +1,80 @@
+/* report_days.c - which days are kept, and how they ended. */
+#include "report_days.h"
+
+#include <assert.h>
+#include <string.h>
+
+static uint64_t misses(const day_row *row) { return row->ends[DAY_CUTOFF] + row->ends[DAY_MISSED]; }
+
+/* The first row that is not before that day. */
+static uint32_t place_of(const days *d, dn_day day) {
+    uint32_t low = 0, high = d->len;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (d->rows[middle].day < day) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Of those between the first and the last, the one with fewest misses: of equals the earliest. */
+static int32_t strip_of_least(days *d) {
+    day_row *least = NULL;
+
+    for (uint32_t i = DAYS_FIRST; i + DAYS_LAST < d->len; i++) {
+        day_row *row = &d->rows[i];
+        if (row->strip >= 0 && (!least || misses(row) < misses(least))) least = row;
+    }
+    assert(least); /* there are more strips than first and last days */
+    const int32_t strip = least->strip;
+    least->strip = -1;
+    memset(&d->strips[strip], 0, sizeof d->strips[strip]);
+    return strip;
+}
+
+/* NULL: there is no room. A day whose strip went to another gets none again: half of it would be told for the whole. */
+static day_row *row_of(days *d, dn_day day) {
+    if (d->last < d->len && d->rows[d->last].day == day) return &d->rows[d->last];
+
+    const uint32_t place = place_of(d, day);
+    day_row       *row = &d->rows[place];
+    if (place == d->len || row->day != day) {
+        if (d->len == DAYS_LEN) return NULL;
+        memmove(row + 1, row, (d->len - place) * sizeof *row);
+        d->len++;
+        *row = (day_row){.day = day, .strip = -1};
+        row->strip = d->strips_len < DAYS_STRIPS ? (int32_t)d->strips_len++ : strip_of_least(d);
+    }
+    d->last = place;
+    return row;
+}
+
+static void keep_example(day_example *kept, dn_day day, day_end end, const char *id,
+                         uint8_t id_len) {
+    if (kept->id_len > 0) return;
+    *kept = (day_example){.day = day, .end = end, .id_len = id_len};
+    memcpy(kept->id, id, id_len);
+}
+
+void days_end(days *d, dn_day day, uint32_t due, day_end end, const char *id, uint8_t id_len) {
+    assert(due < DN_DAY_MINUTES);
+    assert(id_len <= DN_ID_MAX);
+    d->all[due][end]++;
+    if (end == DAY_CUTOFF || end == DAY_MISSED)
+        keep_example(&d->examples[due], day, end, id, id_len);
+    day_row *row = row_of(d, day);
+    if (!row) {
+        d->left_out++;
+        return;
+    }
+    row->ends[end]++;
+    if (row->strip >= 0) d->strips[row->strip].ends[due][end]++;
+}
+
+void days_start(days *d, dn_day day) {
+    day_row *row = row_of(d, day);
+
+    if (row) row->starts++;
+    else d->left_out++;
+}
