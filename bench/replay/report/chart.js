@@ -34,14 +34,17 @@ function chart(o) {
         'aria-valuemin': 0, 'aria-valuemax': o.len - 1 }, root);
     const numbers = tableOf(o.title, o.table);
     const cursor = svg('rect', { class: 'cursor' });
-    let at = Math.min(o.start || 0, o.len - 1), view = null, drawnWidth = 0, touched = false;
+    let at = Math.min(o.start || 0, o.len - 1), view = null, drawnWidth = 0;
 
     function say() {
         const text = o.say(at);
         readout.textContent = text;
         plot.setAttribute('aria-valuenow', at);
         plot.setAttribute('aria-valuetext', text);
-        if (touched && view) fill(cursor, { ...view.spot(at), visibility: 'visible' }, []);
+        if (!view) return;
+        /* Around what is narrow, not over it. */
+        const spot = view.spot(at), more = spot.width < 6 ? 2 : 0;
+        fill(cursor, { ...spot, x: spot.x - more, width: spot.width + 2 * more }, []);
     }
     function draw() {
         drawnWidth = plot.clientWidth;
@@ -49,13 +52,11 @@ function chart(o) {
         root.replaceChildren();
         view = o.draw(root, drawnWidth);
         fill(root, { width: drawnWidth, height: view.height, viewBox: `0 0 ${drawnWidth} ${view.height}` }, []);
-        cursor.setAttribute('visibility', 'hidden');
         root.append(cursor);
         say();
     }
     function point(i) {
         at = Math.max(0, Math.min(o.len - 1, i));
-        touched = true;
         say();
     }
     const go = (i) => (o.group ? o.group.forEach((move) => move(i)) : point(i));

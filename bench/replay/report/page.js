@@ -47,7 +47,7 @@ function header() {
     return el('header', {},
         el('p', { class: 'over' }, 'diurnal replay', el('span', {}, theirs(run.trace)), el('span', {}, when), el('span', {}, duration(run.span_ms)), el('span', {}, 'seed ' + run.seed)),
         violations(),
-        el('h1', { class: mood }, words),
+        el('h1', { class: mood }, words.replace('user-day', 'user\u2011day')),
         el('p', { class: 'lead' }, howDaysEnded()),
         el('p', { class: 'lead' }, howItRan(), ' ', whatWentWrong(), run.violations_count === 0 ? ' No invariant was violated.' : ''));
 }
@@ -61,7 +61,7 @@ function tiles() {
         tile('Attempts', number(run.starts), run.user_days > 0 ? `${number(run.starts / run.user_days)} for a user-day` : null),
         tile('Not ok', number(run.error + run.timeout), [errors.join(', '), run.timeout > 0 && plural(run.timeout, 'timeout')].filter(Boolean).join(', ') || `of ${number(run.stops)} that ended`),
         tile('Job, p95', run.stops > 0 ? duration(run.latency.p95) : '–', run.stops > 0 ? `p50 ${duration(run.latency.p50)}` : 'none ended'),
-        tile('Asked and not taken', number(run.ignored + run.expired), `${number(run.ignored)} ignored, ${number(run.expired)} expired`));
+        tile('Most waiting', number(run.peak_depth), `${number(run.peak_in_flight)}${run.max_concurrency > 0 ? ` of ${number(run.max_concurrency)}` : ''} ran at once`));
 }
 
 /* ---- All of it ---- */
@@ -82,7 +82,7 @@ function show() {
         el('section', { 'aria-labelledby': 'days-title-all' }, el('h2', { id: 'days-title-all' }, 'How the days ended'), strip, worst, run.days.day.length > 1 && daysChart()),
         el('section', { 'aria-labelledby': 'times-title' }, el('h2', { id: 'times-title' }, 'Along the run'), stepped && el('p', { class: 'note' }, stepped), timeCharts()),
         el('section', { 'aria-labelledby': 'spread-title' }, el('h2', { id: 'spread-title' }, 'Durations'), el('div', { class: 'pair' }, spreadCharts())),
-        settingsTable(),
+        el('div', { class: 'pair last' }, settingsTable(), countsTable()),
         el('footer', {}, el('p', {}, `Made by diurnal ${run.version}. All times are UTC. In a chart, point or use the arrow keys, Page Up and Down, Home and End.`)));
     for (const figure of document.querySelectorAll('figure')) figure.draw?.();
 }

@@ -2,6 +2,17 @@
 
 const IN_TEN = 10; /* bars from 1 to 10 */
 
+/* Round durations, from many to few; above a second they are those of a clock. */
+const SMALL = [0.001, 0.01, 0.1, 1, 10, 100, 1000, 10000];
+const ROUND = [
+    [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, MINUTE,
+        2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, DAY],
+    [...SMALL, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY],
+    [...SMALL, MINUTE, HOUR, DAY],
+    [0.001, 0.1, 10, 1000, MINUTE, HOUR],
+    [0.001, 1, 1000, HOUR],
+];
+
 function spreadChart(o) {
     const total = sum(o.series.flatMap((s) => s.buckets.map((b) => b[2])));
     if (total === 0) return chart({ id: o.id, title: o.title, note: o.note, empty: o.empty });
@@ -36,15 +47,13 @@ function spreadChart(o) {
             });
             if (path) root.append(svg('path', { class: 'data fill-' + s.class, d: path }));
         });
-        /* Of the powers of ten those that have room, and between them 2 and 5 if those have, too. */
-        const decade = cell * IN_TEN, each = decade > 190 ? [1, 2, 5] : [1], every = Math.max(1, Math.ceil(58 / decade));
-        for (let ten = Math.floor(first / IN_TEN); ten <= (first + len) / IN_TEN; ten++)
-            for (const n of each) {
-                const at = LEFT + (ten * IN_TEN + Math.log10(n) * IN_TEN - first) * cell;
-                if (ten % every !== 0 || at < LEFT - 1 || at > width - RIGHT + 1) continue;
-                root.append(svg('line', { class: 'axis', x1: at, x2: at, y1: bottom, y2: bottom + 4 }));
-                drawXLabel(root, width, at, height - 6, duration(Number((n * 10 ** ten).toPrecision(3))));
-            }
+        /* Of the finest set of round durations that has room. */
+        const shown = (set) => set.map((ms) => ({ ms, at: x(ms) })).filter(({ at }) => at >= LEFT - 1 && at <= width - RIGHT + 1);
+        const roomy = (set) => shown(set).every(({ at }, i, all) => i === 0 || at - all[i - 1].at > 52);
+        for (const { ms, at } of shown(ROUND.find(roomy) || [])) {
+            root.append(svg('line', { class: 'axis', x1: at, x2: at, y1: bottom, y2: bottom + 4 }));
+            drawXLabel(root, width, at, height - 6, duration(ms));
+        }
         /* Quantiles that lie together share a line and its name. */
         const lines = [];
         for (const [text, ms] of [['p50', o.p50], ['p95', o.p95], ['p99', o.p99]]) {

@@ -39,9 +39,19 @@ function stepPath(values, x, y, last) {
     return path + `H${x(last).toFixed(1)}`;
 }
 
+/* What else there was in a stretch. */
+function meanwhile(i) {
+    const from = begins(i) - run.start_ms, to = ends(i) - run.start_ms;
+    const marks = run.marks.filter((mark) => mark.from_ms < to && (mark.from_ms >= from || mark.from_ms + markLasts(mark) > from));
+    const slos = [...new Set(marks.filter((mark) => mark.kind === 'slo').map((mark) => mark.name))];
+    const words = [...new Set(marks.filter((mark) => mark.kind !== 'slo').map((mark) => MARKS_NOW[mark.kind]))];
+    if (slos.length > 0) words.push(`${listed(slos)} ${slos.length === 1 ? 'was' : 'were'} breached`);
+    return words.length > 0 ? '; ' + listed(words) : '';
+}
+
 const group = [];
 
-/* series: [{ class, name, values, kind: 'area', 'line' or 'bar' }]; bars stand on each other. */
+/* series: [{ class, name, values, kind: 'area', 'peak' or 'bar' }]; bars stand on each other, an area before its peaks. */
 function timeChart(o) {
     const bars = o.series.filter((s) => s.kind === 'bar');
     const tops = o.series[0].values.map((_, i) => Math.max(sum(bars.map((s) => s.values[i])), ...o.series.map((s) => s.values[i])));
@@ -65,13 +75,11 @@ function timeChart(o) {
                 s.values.forEach((value, i) => { floor[i] += value > 0 ? Math.max(value, 1.5 * max / (bottom - TOP)) : 0; });
                 let path = '';
                 s.values.forEach((value, i) => {
-                    if (value > 0) path += `M${x(begins(i)).toFixed(1)} ${y(low[i]).toFixed(1)}V${y(floor[i]).toFixed(1)}H${Math.max(x(ends(i)), x(begins(i)) + 0.8).toFixed(1)}V${y(low[i]).toFixed(1)}Z`;
+                    if (value > 0) path += `M${x(begins(i)).toFixed(1)} ${y(low[i]).toFixed(1)}V${y(floor[i]).toFixed(1)}H${Math.max(x(ends(i)), x(begins(i)) + 1.2).toFixed(1)}V${y(low[i]).toFixed(1)}Z`;
                 });
                 root.append(svg('path', { class: 'data fill-' + s.class, d: path || 'M0 0' }));
-            } else if (s.kind === 'area') {
-                root.append(svg('path', { class: 'data area-' + s.class, d: stepPath(s.values, x, y, last) + `V${y(0)}H${x(run.start_ms)}Z` }));
             } else {
-                root.append(svg('path', { class: 'data line-' + s.class, d: stepPath(s.values, x, y, last) }));
+                root.append(svg('path', { class: `data ${s.kind}-${s.class}`, d: stepPath(s.values, x, y, last) + `V${y(0)}H${x(run.start_ms)}Z` }));
             }
         }
         if (o.limit) drawLimit(root, width, y, o.limit, max);
@@ -83,7 +91,7 @@ function timeChart(o) {
         };
     }
     return chart({ ...o, len: time.len, group, draw, empty: highest === 0 ? o.empty : null,
-        start: indexOfMost(tops), say: (i) => `${stretchName(i)}: ${o.words(i)}`,
+        start: indexOfMost(tops), say: (i) => `${stretchName(i)}: ${o.words(i)}${meanwhile(i)}`,
         legend: o.series.map((s) => ['swatch-' + s.class + ' ' + s.kind, s.name]),
         table: { head: ['From (UTC)', ...o.series.map((s) => s.name)],
             rows: () => tops.flatMap((value, i) => (value > 0 ? [[instant(begins(i)), ...o.series.map((s) => number(s.values[i]))]] : [])) } });
@@ -110,6 +118,7 @@ function markWords(mark) {
     return `${mark.name} breached for ${lasts}${open} (${sloValue(mark.name, mark.value)}, threshold ${sloValue(mark.name, mark.threshold)})`;
 }
 
+const MARKS_NOW = { crash: 'the process was down', clock: 'the clock was set', store: 'the disk was full' };
 const markBrief = (mark) => (mark.kind === 'clock' ? (mark.step_ms > 0 ? '+' : '') + duration(mark.step_ms) : duration(markLasts(mark)));
 const laneOf = (mark) => (mark.kind === 'slo' ? 'SLO ' + mark.name : MARK_NAMES[mark.kind]);
 
@@ -162,7 +171,8 @@ function lanesChart() {
 
 /* ---- The three of them ---- */
 
-const each = () => (time.width_ms >= DAY ? 'stretch' : time.width_ms === DAY ? 'day' : time.width_ms === HOUR ? 'hour' : time.width_ms === MINUTE ? 'minute' : duration(time.width_ms));
+const WIDTHS = new Map([[1000, 'second'], [MINUTE, 'minute'], [HOUR, 'hour'], [DAY, 'day']]);
+const each = () => WIDTHS.get(time.width_ms) || 'stretch of ' + duration(time.width_ms);
 
 function timeCharts() {
     const none = 'No job ran in this run.';
@@ -175,11 +185,11 @@ function timeCharts() {
         timeChart({ id: 'depth', title: 'Waiting in the queue', note: `User-days that waited for a slot, in each ${each()}.`,
             empty: 'Nobody ever waited.',
             limit: run.depth_avg_max > 0 ? { name: 'depth_avg_max', value: run.depth_avg_max, text: number(run.depth_avg_max) } : null,
-            series: [{ class: 'depth', name: 'on average', values: time.depth_avg, kind: 'area' }, { class: 'depth', name: 'at most', values: time.depth_max, kind: 'line' }],
+            series: [{ class: 'depth', name: 'at most', values: time.depth_max, kind: 'peak' }, { class: 'depth', name: 'on average', values: time.depth_avg, kind: 'area' }],
             words: (i) => `at most ${number(time.depth_max[i])} waited, ${number(time.depth_avg[i])} on average` }),
         timeChart({ id: 'slots', title: 'Jobs at once', note: `Slots in use, in each ${each()}.`, empty: none,
             limit: run.max_concurrency > 0 ? { name: 'max_concurrency', value: run.max_concurrency, text: number(run.max_concurrency) } : null,
-            series: [{ class: 'good', name: 'on average', values: time.in_flight_avg, kind: 'area' }, { class: 'good', name: 'at most', values: time.in_flight_max, kind: 'line' }],
+            series: [{ class: 'good', name: 'at most', values: time.in_flight_max, kind: 'peak' }, { class: 'good', name: 'on average', values: time.in_flight_avg, kind: 'area' }],
             words: (i) => `at most ${number(time.in_flight_max[i])} ran, ${number(time.in_flight_avg[i])} on average` }),
     ];
 }

@@ -23,11 +23,11 @@ function short(n) {
 function share(part, whole) {
     if (whole === 0) return '–';
     const percent = 100 * part / whole;
-    if (part === 0) return '0 %';
-    if (part === whole) return '100 %';
-    if (percent < 0.1) return '< 0.1 %';
-    if (percent > 99.9) return '> 99.9 %';
-    return percent.toFixed(percent < 10 || percent > 90 ? 1 : 0) + ' %';
+    if (part === 0) return '0\u00a0%';
+    if (part === whole) return '100\u00a0%';
+    if (percent < 0.1) return '<\u00a00.1\u00a0%';
+    if (percent > 99.9) return '>\u00a099.9\u00a0%';
+    return percent.toFixed(percent < 10 || percent > 90 ? 1 : 0) + '\u00a0%';
 }
 
 function plural(n, one, many = one + 's') {
