@@ -320,6 +320,7 @@ static void on_happening(check *c, const event *e) {
     case DN_HAPPENED_MISSED: check_on_missed(c, h); return;
     case DN_HAPPENED_SET: on_set(c, h); return;
     case DN_HAPPENED_REMOVED: on_removed(c, h); return;
+    case DN_HAPPENED_DROPPED: return; /* its removal has been, or will be, said */
     case DN_HAPPENED_STORE_FAILED:
         c->full = true;
         check_excuse(c);

@@ -1,8 +1,11 @@
 /* replay.c - see replay.h. Each event goes to all who look at the run; the files come at the end, together. */
 #include "replay.h"
 
+#include "check.h"
 #include "events_out.h"
 #include "output.h"
+#include "report.h"
+#include "text_out.h"
 #include "users_out.h"
 #include "world.h"
 
@@ -20,6 +23,8 @@ struct replay {
     int                   events_fd;
     events_out           *events;
     summary              *summary;
+    check                *check;
+    report               *report; /* NULL: there is no directory */
     world                *world;
     replay_result         result;
 };
@@ -36,12 +41,15 @@ static void tell(void *context, const event *e) {
 
     if (r->events) events_out_tell(r->events, e);
     summary_tell(r->summary, e);
+    if (r->report) report_event(r->report, e);
+    check_event(r->check, e);
 }
 
 static void tell_tick(void *context, int64_t real_ns) {
     replay *r = context;
 
     summary_tell_tick(r->summary, real_ns);
+    if (r->report) report_tick_wall(r->report, (double)real_ns / 1e6);
 }
 
 /* ---- Before ---- */
@@ -53,7 +61,22 @@ static int open_output(replay *r, char *why) {
     r->events_fd = output_file(r->output, "events.ndjson", why);
     if (r->events_fd < 0) return DN_EIO;
     r->events = events_out_new(r->events_fd);
-    return r->events ? DN_OK : starved(why);
+    return r->events && report_new(r->settings->start_ms, &r->report) == DN_OK ? DN_OK
+                                                                               : starved(why);
+}
+
+static int open_check(replay *r) {
+    const trace_settings *s = r->settings;
+    const check_config    rules = {
+           .start_ms = s->start_ms,
+           .tick_ms = s->tick_ms,
+           .job_timeout_ms = s->job_timeout_ms,
+           .window_minutes = (uint32_t)s->window_minutes,
+           .retry_delay_minutes = (uint32_t)s->retry_delay_minutes,
+           .max_concurrency = (uint32_t)s->max_concurrency,
+    };
+
+    return check_new(&rules, &r->check);
 }
 
 static int prepare(replay *r, char *why) {
@@ -72,7 +95,8 @@ static int prepare(replay *r, char *why) {
         .tell_tick = tell_tick,
         .context = r,
     };
-    return r->summary && world_new(&setup, &r->world) == DN_OK ? DN_OK : starved(why);
+    if (!r->summary || open_check(r) < 0) return starved(why);
+    return world_new(&setup, &r->world) == DN_OK ? DN_OK : starved(why);
 }
 
 /* ---- The run ---- */
@@ -119,7 +143,17 @@ static int run(replay *r, char *why) {
 static void look(void *context, const dn_user *user) {
     replay *r = context;
 
-    (void)user;
+    const check_final end = {
+        .n = user->n,
+        .due = user->due,
+        .last_day = user->last_day,
+        .starts_on = user->starts_on,
+        .status = user->last_day == DN_DAY_NONE ? DN_DAILY_NONE : user->status,
+        .last_run_ms = user->last_run_ms,
+        .context_epoch = user->context_epoch,
+    };
+
+    check_user(r->check, &end);
     r->result.users++;
 }
 
@@ -171,13 +205,72 @@ static int end_events(replay *r, char *why) {
     return rc < 0 ? output_failed(r->output, "events.ndjson", code, why) : DN_OK;
 }
 
+static int judge(replay *r, char *why) {
+    if (check_end(r->check, r->result.simulated_ms) < 0) return starved(why);
+    r->result.violations = check_violations_len(r->check);
+    r->result.violation_texts_len = check_violations(r->check, &r->result.violation_texts);
+    return DN_OK;
+}
+
+enum { SETTINGS = 13, SETTING_TEXT = 32 };
+
+static int write_report(replay *r, char *why) {
+    const trace_settings *s = r->settings;
+    const struct {
+        const char *name;
+        double      value;
+    } all[SETTINGS] = {
+        {"tick_ms", (double)s->tick_ms},
+        {"window_minutes", (double)s->window_minutes},
+        {"retry_delay_minutes", (double)s->retry_delay_minutes},
+        {"max_concurrency", (double)s->max_concurrency},
+        {"job_timeout_ms", (double)s->job_timeout_ms},
+        {"ledger_days", (double)s->ledger_days},
+        {"slo_eval_ms", (double)s->slo_eval_ms},
+        {"slo_window_minutes", (double)s->slo_window_minutes},
+        {"breach_consecutive", (double)s->breach_consecutive},
+        {"sat_ratio", s->sat_ratio},
+        {"depth_avg_max", (double)s->depth_avg_max},
+        {"job_p95_max_ms", (double)s->job_p95_max_ms},
+        {"cutoff_rate_max", s->cutoff_rate_max},
+    };
+    report_setting settings[SETTINGS];
+    char           values[SETTINGS][SETTING_TEXT];
+    FILE          *file = file_of(r, "report.html", why);
+
+    if (!file) return DN_EIO;
+    for (size_t i = 0; i < SETTINGS; i++) {
+        *text_out_real(values[i], all[i].value) = '\0';
+        settings[i] = (report_setting){all[i].name, values[i]};
+    }
+    const report_about about = {
+        .trace = r->config->trace,
+        .version = r->config->version,
+        .seed = r->config->seed,
+        .users = r->result.users,
+        .span_ms = r->result.simulated_ms,
+        .max_concurrency = (double)s->max_concurrency,
+        .depth_avg_max = (double)s->depth_avg_max,
+        .job_p95_max_ms = (double)s->job_p95_max_ms,
+        .settings = settings,
+        .settings_len = SETTINGS,
+        .violations = r->result.violation_texts,
+        .violations_len = r->result.violation_texts_len,
+        .violations_count = r->result.violations,
+    };
+    return close_file(r, "report.html", file, report_write(r->report, file, &about), why);
+}
+
 static int finish(replay *r, char *why) {
     int rc = write_users(r, why);
 
     r->result.totals = summary_of_all(r->summary);
     r->result.days = summary_days(r->summary);
+    if (rc == DN_OK) rc = judge(r, why);
     if (rc < 0 || !r->output) return rc;
-    if ((rc = end_events(r, why)) < 0 || (rc = write_summary(r, why)) < 0) return rc;
+    if ((rc = end_events(r, why)) < 0 || (rc = write_summary(r, why)) < 0 ||
+        (rc = write_report(r, why)) < 0)
+        return rc;
     return output_complete(r->output, why);
 }
 
@@ -201,6 +294,8 @@ void replay_free(replay *r) {
     if (!r) return;
     world_free(r->world);
     summary_free(r->summary);
+    check_free(r->check);
+    (void)report_free(r->report);
     events_out_free(r->events);
     if (r->events_fd >= 0) (void)close(r->events_fd);
     output_free(r->output);

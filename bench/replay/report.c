@@ -49,7 +49,8 @@ static void happened(report *r, int64_t at_ms, const dn_happening *h) {
     r->totals.happened[h->kind]++;
     switch (h->kind) {
     case DN_HAPPENED_ENQUEUED: axis_enqueued(&r->axis); break;
-    case DN_HAPPENED_EXPIRED: axis_dequeued(&r->axis); break;
+    case DN_HAPPENED_EXPIRED:
+    case DN_HAPPENED_DROPPED: axis_dequeued(&r->axis); break;
     case DN_HAPPENED_STARTED:
         axis_started(&r->axis);
         days_start(&r->days, h->day);

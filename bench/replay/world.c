@@ -200,6 +200,7 @@ static int make(world *w) {
     w->base_ms = (s->start_ms % s->tick_ms + s->tick_ms) % s->tick_ms;
     const dn_sim_config sim = {
         .seed = w->config.seed,
+        .order = w->config.seed ? DN_SIM_ANY : DN_SIM_FIFO,
         .wall_ms = s->start_ms - w->base_ms,
         .timer_rank = rank,
         .timer_rank_context = w,
@@ -236,7 +237,7 @@ void world_free(world *w) {
     free(w);
 }
 
-/* It is there when kv can be told of users: what comes at this instant is taken up before the first tick. */
+/* What is sent to kv by its name waits for it; the first tick is a timer's, and comes after. */
 int world_begin(world *w) {
     const dn_spawn_spec root = {
         .cls = &dn_supervisor_class, .config = &w->tree.top, .name = "diurnal"};
@@ -244,7 +245,6 @@ int world_begin(world *w) {
 
     if (rc < 0 && rc != DN_PENDING) return rc;
     w->back_ms = INT64_MIN;
-    (void)dn_sim_run_before(w->sim, dn_sim_mono_ms(w->sim));
     pending_again(&w->pending);
     hand_on(w);
     return w->failed;

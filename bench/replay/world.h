@@ -11,7 +11,7 @@
 typedef struct world_config {
     const trace_settings *settings; /* borrowed for the world's life, as the answers */
     answers              *answers;
-    uint64_t              seed;
+    uint64_t seed; /* of whose turn it is when several are ready; 0: who was ready first */
 
     /* Each event, in the order things happen. */
     void (*tell)(void *context, const event *e);

@@ -69,7 +69,10 @@ static void print(const replay_result *r, const char *out, double took_s) {
            (unsigned long long)r->totals.late_success, (unsigned long long)r->totals.starts);
     printf("%.1f hours in %.2f s: %.0f user-days a second\n", (double)r->simulated_ms / 3.6e6,
            took_s, (double)ended / (took_s > 0 ? took_s : 1));
-    if (out) printf("events.ndjson, users.ndjson and summary.json are in %s\n", out);
+    if (out)
+        printf(
+            "look at %s/report.html; events.ndjson, users.ndjson and summary.json are beside it\n",
+            out);
     if (r->violations == 0) return;
     printf("%llu times an invariant did not hold; the first of them:\n",
            (unsigned long long)r->violations);
@@ -81,7 +84,7 @@ static int seed_of(const call *c, uint64_t *out_seed) {
     const char *text = call_flag(c, "seed");
     char       *end = NULL;
 
-    *out_seed = 1;
+    *out_seed = 0;
     if (!text) return DN_EXIT_DONE;
     *out_seed = strtoull(text, &end, 0);
     if (*text >= '0' && *text <= '9' && !*end) return DN_EXIT_DONE;

@@ -39,9 +39,9 @@ static const dn_flag today_flags[] = {
     {"watch", NULL, "drawn anew every two seconds, until Ctrl-C", NULL},
 };
 static const dn_flag replay_flags[] = {
-    {"out", "DIR", "where events.ndjson, users.ndjson and summary.json go; without it nowhere",
+    {"out", "DIR", "where report.html, events.ndjson, users.ndjson and summary.json go", NULL},
+    {"seed", "N", "another order of what happens at one instant; 0 is that of the real loops",
      NULL},
-    {"seed", "N", "of the order in which what happens at one instant happens (1)", NULL},
     {"set", "KEY=VALUE,…", "other settings than the trace's header has: max_concurrency=40", NULL},
     {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
 };

@@ -20,7 +20,7 @@ DN_EVENT_DECLARE(dn_tick_stop, DN_TICK_STOP)
     METADATA(TEXT, today)
 DN_EVENT_DECLARE(dn_queue_depth, DN_QUEUE_DEPTH)
 
-/* executor: how many run, after it changed. */
+/* executor: how many run, after it changed and every tick_ms. */
 #define DN_IN_FLIGHT(MEASUREMENT, METADATA)                                                        \
     MEASUREMENT(INTEGER, in_flight)                                                                \
     METADATA(INTEGER, max_concurrency)

@@ -151,7 +151,7 @@ static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static void dropped(dn_self *self, queue *q, book_record *r) {
-    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_DROPPED, .n = r->n, .id = r->id,
+    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_DROPPED, .n = book_n(r), .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     book_unqueue(&q->book, r);
 }

@@ -85,9 +85,13 @@ static inline void trace_is(const char *format, ...) {
 
 /* Runs it, and gives what replay_run does. */
 static inline int run_with(uint64_t seed, const char *const *sets, size_t sets_len) {
-    const replay_config config = {
-        .trace = run.trace, .out = run.out, .seed = seed, .sets = sets, .sets_len = sets_len};
-    replay *r = NULL;
+    const replay_config config = {.trace = run.trace,
+                                  .version = "1",
+                                  .out = run.out,
+                                  .seed = seed,
+                                  .sets = sets,
+                                  .sets_len = sets_len};
+    replay             *r = NULL;
 
     dn_log_threshold(DN_LOG_NONE);
     run_forgets();
