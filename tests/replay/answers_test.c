@@ -263,13 +263,15 @@ static size_t memory_used(void) {
 }
 
 static size_t resident(void) {
-    size_t size = 0, pages = 0;
-    FILE  *statm = fopen("/proc/self/statm", "r");
+    char  text[128] = "", *second;
+    FILE *statm = fopen("/proc/self/statm", "r");
 
     CHECK(statm);
-    CHECK_INT(fscanf(statm, "%zu %zu", &size, &pages), 2);
+    CHECK(fgets(text, sizeof text, statm));
     (void)fclose(statm);
-    return pages * 4096;
+    second = strchr(text, ' ');
+    CHECK(second);
+    return strtoul(second, NULL, 10) * 4096;
 }
 
 /* Lines of `days` days with 1000 ids each, and some without a day for the same ids; then every day is asked for. What
