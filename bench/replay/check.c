@@ -24,7 +24,7 @@ int check_new(const check_config *config, check **out_check) {
     c->retry_ms = config->retry_delay_minutes * CHECK_MINUTE;
     c->wall_ms = config->start_ms;
     c->today = check_date(c->wall_ms);
-    c->tick_date = DN_DAY_NONE;
+    c->tick_date = c->latest_date = DN_DAY_NONE;
     c->up = c->irregular = true;
     c->idle_ms = c->ok_ms = c->fails_until_ms = CHECK_NEVER;
     for (int i = 0; i < CHECK_TALLIES; i++) c->tallies[i].day = DN_DAY_NONE;
@@ -119,7 +119,7 @@ static void judge_order(check *c) {
 
 /* How long it may be until there is a tick. */
 static int64_t tick_due_ms(const check *c) {
-    const bool    strict = c->config.lag_ms == 0 && !c->stepped;
+    const bool    strict = c->config.lag_ms == 0 && (c->config.ticks_stand_still || !c->stepped);
     const int64_t every = c->config.tick_ms;
     int64_t       due = c->ticked ? c->tick_ms + (strict ? every : 2 * every)
                                   : c->up_ms + (c->config.lag_ms == 0 ? 0 : 2 * every);
@@ -195,6 +195,8 @@ static void time_is(check *c, const event *e) {
 /* ---- Life ---- */
 
 static void on_crash(check *c) {
+    if (!c->up)
+        check_say(c, CHECK_LOG, CHECK_ALL, DN_DAY_NONE, "a crash of a process that was down");
     c->up = c->full = c->shaken = c->unsure = false;
     c->users.era++;
     c->users.memory = c->users.process = c->users.era;
@@ -206,9 +208,12 @@ static void on_crash(check *c) {
 }
 
 static void on_restart(check *c) {
+    if (c->up)
+        check_say(c, CHECK_LOG, CHECK_ALL, DN_DAY_NONE, "a restart of a process that was up");
     c->up = true;
     c->up_ms = c->now_ms;
     c->ticked = false;
+    c->latest_date = DN_DAY_NONE;
     c->irregular = true;
     c->unsaid_ms = 0; /* the clock of a machine on which nobody listened */
     c->enqueued = c->ignored = 0;

@@ -52,6 +52,7 @@ typedef struct check_config {
     uint32_t window_minutes;
     uint32_t retry_delay_minutes;
     uint32_t max_concurrency;
+    bool     ticks_stand_still; /* steps of the clock do not move them: as in a replay */
     /* How long after its cause something may be said. 0, as in a replay: all that an instant causes bears that
      * instant, and every rule is strict. More, where messages take time: what changed less than this ago may be known
      * to one actor and not yet to another, and nobody is blamed for that; the rules that compare a whole instant

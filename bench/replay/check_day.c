@@ -136,13 +136,28 @@ void check_on_late(check *c, const dn_happening *h) {
     check_look_soon(c, h->n, c->now_ms);
 }
 
+/* The rows of several days come one after the other. */
+static void judge_row(check *c, check_person *p, const dn_happening *h) {
+    const dn_day has = p->last_day > p->recorded ? p->last_day : p->recorded;
+    const dn_day next = has < p->starts_on ? p->starts_on : has + 1;
+    char         day[CHECK_DAY_TEXT];
+
+    if (h->day > next)
+        check_say(c, CHECK_MISSED, h->n, h->day,
+                  "missed, and the days from %s on have no row: right is one each",
+                  check_day_text(next, day));
+    has_row(c, p, h->day);
+}
+
 void check_on_missed(check *c, const dn_happening *h) {
     check_person *p = check_person_of(&c->users, h->n);
     char          day[CHECK_DAY_TEXT];
 
+    /* What waited for the disk was decided at a tick before; the clock may have stepped back since. */
+    const bool waited = c->disturbed && h->day < c->latest_date;
     if (!check_lives(p))
         check_say(c, CHECK_MISSED, h->n, h->day, "missed, but there is no such user");
-    else if (h->day >= c->today)
+    else if (h->day >= c->today && !waited)
         check_say(c, CHECK_MISSED, h->n, h->day, "missed, but the day is not over: today is %s",
                   check_day_text(c->today, day));
     else if (h->day < p->starts_on)
@@ -153,7 +168,7 @@ void check_on_missed(check *c, const dn_happening *h) {
                   check_day_text(p->last_day, day));
     else if (h->day <= p->recorded)
         check_say(c, CHECK_MISSED, h->n, h->day, "missed, but there is a row for it already");
-    else has_row(c, p, h->day);
+    else judge_row(c, p, h);
 }
 
 /* ---- What is in the store at the end ---- */

@@ -66,10 +66,10 @@ struct check {
     bool          stepped;   /* the clock did, since the last tick */
     bool          ticked;    /* since the process is up */
     int64_t       tick_ms, tick_wall_ms;
-    dn_day        tick_date;
-    uint64_t      enqueued, ignored; /* since the last tick */
-    uint64_t      cutoffs;           /* written since that was judged */
-    bool          disturbed;         /* in this instant the store changed its mind */
+    dn_day        tick_date, latest_date; /* latest: any tick of this boot */
+    uint64_t      enqueued, ignored;      /* since the last tick */
+    uint64_t      cutoffs;                /* written since that was judged */
+    bool          disturbed;              /* in this instant the store changed its mind */
     check_pending pending;
     uint32_t     *closing; /* to be judged with it */
     size_t        closing_len, closing_cap;

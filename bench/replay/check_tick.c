@@ -137,6 +137,9 @@ void check_on_tick(check *c, const event *e) {
     if (took_ms > c->config.lag_ms && !c->stepped)
         check_say(c, CHECK_I4, CHECK_ALL, DN_DAY_NONE,
                   "a tick took %lld ms: right is to wait for nobody", (long long)took_ms);
+    if (c->ticked && begun_ms <= c->tick_ms && c->config.lag_ms == 0)
+        check_say(c, CHECK_TICK, CHECK_ALL, DN_DAY_NONE,
+                  "a second tick at this instant: right is one");
     judge_numbers(c, h);
     const bool well = check_store_is_well(c) && !c->disturbed;
     const bool all = c->irregular || !c->ticked || h->at_ms < c->tick_wall_ms ||
@@ -166,6 +169,7 @@ void check_on_tick(check *c, const event *e) {
     c->tick_ms = begun_ms;
     c->tick_wall_ms = h->at_ms;
     c->tick_date = today;
+    if (c->latest_date < today) c->latest_date = today;
     c->enqueued = c->ignored = 0;
 }
 

@@ -1040,6 +1040,15 @@ TEST(missed_day_without_a_row_is_found) {
            "that the day had ended without one");
 }
 
+TEST(missed_day_that_is_passed_over_is_found) {
+    tape t = two_days_down();
+
+    missed(&t, ADA, TODAY + 1);
+    tick(&t, 0);
+    breaks(&t, CHECK_MISSED,
+           "missed, and the days from 2026-01-01 on have no row: right is one each");
+}
+
 TEST(missed_day_that_is_not_over_or_finalized_or_too_early_or_known_is_found) {
     static const struct {
         dn_day      day;
