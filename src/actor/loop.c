@@ -4,6 +4,7 @@
  * fails. */
 #include "loop.h"
 
+#include "body.h"
 #include "mem.h"
 #include "rt.h"
 
@@ -83,6 +84,7 @@ void loop_drop_inbox(dn_loop *l) {
 
 void loop_done(dn_loop *l) {
     loop_drop_inbox(l);
+    bodies_done(l);
     if (l->wheel) mem_unreserve(l->wheel, wheel_bytes());
     l->wheel = NULL;
     slab_done(&l->actors);

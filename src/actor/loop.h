@@ -214,6 +214,9 @@ struct dn_loop {
     slab    states[STATE_CLASSES];
     uint8_t index;
 
+    slab_block *bodies; /* kept: see body.h */
+    uint32_t    bodies_len;
+
     wheel      *wheel;
     wall_timer *walls;
     int64_t     wall_offset_ns, boot_offset_ns; /* against mono_ns */

@@ -21,6 +21,8 @@ static bool refused(void) { return refuse_now && refuse_now(refuse_context); }
 
 void *mem_alloc(size_t size) { return refused() ? NULL : calloc(1, size); }
 
+void *mem_alloc_unzeroed(size_t size) { return refused() ? NULL : malloc(size); }
+
 void mem_free(void *memory) { free(memory); }
 
 void *mem_reserve(size_t size) {

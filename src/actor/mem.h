@@ -8,6 +8,7 @@
 
 /* Zeroed, aligned for anything; NULL if refused. */
 void *mem_alloc(size_t size);
+void *mem_alloc_unzeroed(size_t size); /* likewise, with anything in it */
 void  mem_free(void *memory);
 
 /* Address space of which nothing may be touched yet, aligned to 2 MiB; NULL if refused. Reserving is

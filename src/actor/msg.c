@@ -1,6 +1,7 @@
 /* msg.c - message bodies, and the accessors the public header promises. */
 #include "msg.h"
 
+#include "body.h"
 #include "loop.h"
 #include "mem.h"
 
@@ -14,7 +15,8 @@ void msg_drop_body(dn_msg *m) {
     m->flags &=
         (uint8_t)~MSG_LARGE; /* before it is released: whatever happens there, it is not again */
     if (!large || !was.release) return;
-    if (was.release == mem_free) mem_free(was.body);
+    if (was.release == body_release) body_free(was.body, was.size);
+    else if (was.release == mem_free) mem_free(was.body);
     else release_guarded(was.release, was.body);
 }
 
@@ -26,10 +28,10 @@ int msg_set_body(dn_msg *m, const void *body, size_t size) {
             memmove(m->inline_body, body, size); /* a reply may be a part of its request */
         return DN_OK;
     }
-    void *copy = mem_alloc(size);
+    void *copy = body_new(size);
     if (!copy) return DN_ENOMEM;
     memcpy(copy, body, size);
-    msg_set_large(m, copy, size, mem_free);
+    msg_set_large(m, copy, size, body_release);
     return DN_OK;
 }
 

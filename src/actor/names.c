@@ -29,7 +29,17 @@ static uint32_t hash(const char *text) {
     return h;
 }
 
-static int make(names *n, const char *text, uint32_t *bucket, uint32_t *out_number) {
+/* Number + 1; 0: it is not there. A name stands still once it is in a bucket. */
+static uint32_t find(names *n, const char *text, const _Atomic(uint32_t) *bucket) {
+    /* Pairs with the stores in make. */
+    uint32_t at = atomic_load_explicit(bucket, memory_order_acquire);
+
+    while (at > 0 && strcmp(n->table[at - 1].text, text) != 0) at = n->table[at - 1].next;
+    return at;
+}
+
+/* *out_at: its number + 1. */
+static int make(names *n, const char *text, _Atomic(uint32_t) *bucket, uint32_t *out_at) {
     const uint32_t len = atomic_load_explicit(&n->len, memory_order_relaxed);
 
     if (len == NAMES_MAX) return DN_ENOMEM;
@@ -39,11 +49,11 @@ static int make(names *n, const char *text, uint32_t *bucket, uint32_t *out_numb
     }
     name_slot *made = &n->table[len];
     memcpy(made->text, text, strlen(text) + 1); /* names_intern has looked at its length */
-    made->next = *bucket;
-    *out_number = len;
-    *bucket = len + 1;
-    /* Pairs with the load in names_at: whoever sees the number sees the name. */
+    made->next = atomic_load_explicit(bucket, memory_order_relaxed);
+    *out_at = len + 1;
+    /* Pair with the loads in names_at and find: whoever sees the number sees the name. */
     atomic_store_explicit(&n->len, len + 1, memory_order_release);
+    atomic_store_explicit(bucket, len + 1, memory_order_release);
     return DN_OK;
 }
 
@@ -52,14 +62,15 @@ int names_intern(names *n, const char *text, uint32_t *out_number) {
     int          rc = DN_OK;
 
     if (len == 0 || len > DN_NAME_MAX) return DN_EINVAL;
-    uint32_t *bucket = &n->buckets[hash(text) % NAME_BUCKETS];
-
-    lock_take(&n->lock);
-    uint32_t at = *bucket;
-    while (at > 0 && strcmp(n->table[at - 1].text, text) != 0) at = n->table[at - 1].next;
-    if (at > 0) *out_number = at - 1;
-    else rc = make(n, text, bucket, out_number);
-    lock_give(&n->lock);
+    _Atomic(uint32_t) *bucket = &n->buckets[hash(text) % NAME_BUCKETS];
+    uint32_t           at = find(n, text, bucket);
+    if (at == 0) {
+        lock_take(&n->lock);
+        at = find(n, text, bucket);
+        if (at == 0) rc = make(n, text, bucket, &at);
+        lock_give(&n->lock);
+    }
+    if (rc == DN_OK) *out_number = at - 1;
     return rc;
 }
 

@@ -19,11 +19,11 @@ typedef struct name_slot {
 } name_slot;
 
 typedef struct names {
-    lock              lock;  /* guards what follows, not the names themselves */
+    lock              lock;  /* to make a name; to find one none is needed */
     name_slot        *table; /* reserved; never moves */
     size_t            committed;
-    _Atomic(uint32_t) len;                   /* written under the lock; names_at reads it without */
-    uint32_t          buckets[NAME_BUCKETS]; /* number + 1 */
+    _Atomic(uint32_t) len;                   /* these are written under the lock, read without */
+    _Atomic(uint32_t) buckets[NAME_BUCKETS]; /* number + 1 */
 } names;
 
 DN_MUST_USE int names_init(names *n);

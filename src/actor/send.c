@@ -2,6 +2,7 @@
  * On one loop it is a push to a plain list. To another loop it is a look at the receiver's door (alive?
  * room?), a push to that loop's inbox, and a wake-up if it sleeps. What cannot be delivered is
  * buried: counted, and if somebody waits for an answer, answered. */
+#include "body.h"
 #include "mem.h"
 #include "rt.h"
 
@@ -358,9 +359,9 @@ void msg_unhold(dn_self *a, dn_msg *m) {
 dn_msg *dn_msg_new(dn_self *self, uint32_t kind, size_t size) {
     assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
     if (size > MSG_INLINE_MAX) {
-        void *body = mem_alloc(size);
+        void *body = body_new_zeroed(size);
         if (!body) fail_nomem();
-        return dn_msg_new_take(self, kind, body, size, mem_free);
+        return dn_msg_new_take(self, kind, body, size, body_release);
     }
     dn_msg *m = msg_take(self->loop);
     if (!m) fail_nomem();
@@ -378,7 +379,8 @@ dn_msg *dn_msg_new_take(dn_self *self, uint32_t kind, void *body, size_t size,
 
     assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
     if (!m) {
-        if (release) release_guarded(release, body);
+        if (release == body_release) body_free(body, size);
+        else if (release) release_guarded(release, body);
         fail_nomem();
     }
     m->from = self->ref;

@@ -4,6 +4,7 @@
  * does. Whatever it decides goes into the event log and its hash. */
 #include "diurnal/sim.h"
 
+#include "body.h"
 #include "entropy.h"
 #include "mem.h"
 #include "rt.h"
@@ -389,7 +390,7 @@ static void sim_ended(dn_loop *l, const dn_self *a, int reason) {
 /* The second one comes after the first, or it would be the first, before what goes before that. */
 static void double_reply(dn_sim *sim, dn_loop *l, const dn_msg *m, int64_t first_ns) {
     const bool large = m->flags & MSG_LARGE;
-    if (large && m->large.release != mem_free) return; /* nobody knows how to copy it */
+    if (large && m->large.release != body_release) return; /* nobody knows how to copy it */
     dn_msg *twin = msg_take(l);
     if (!twin) return;
     const uint8_t home = twin->home;

@@ -40,13 +40,16 @@ struct dn_runner {
     dn_runtime        *runtime;
     struct uv_loop_s  *uv; /* NULL under simulation */
     run_list           runs;
+    run_list           spare; /* of runs that are gone: for the next ones */
+    uint32_t           spare_len;
     struct uv_timer_s *again; /* tries what is untold. NULL under simulation */
     void              *own;   /* the scheme's */
 };
 
 struct scheme {
-    size_t run_size;  /* of its own struct, which begins with a dn_run; zeroed before begin */
-    bool   simulates; /* needs nothing of the world */
+    size_t
+        run_size; /* of its own struct, which begins with a dn_run; zeroed before begin, but for detail */
+    bool simulates; /* needs nothing of the world */
 
     /* As dn_runner_check, for a URL of this scheme. */
     int (*check)(const dn_runner_config *config, char *why);

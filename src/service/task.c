@@ -76,7 +76,8 @@ static int task_on_result(dn_self *self, void *state, const dn_msg *msg) {
 
     if (t->cut) outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
     else if (dn_run_outcome(outcome.result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
-    snprintf(outcome.detail, sizeof outcome.detail, "%s", dn_run_detail_borrow(t->run));
+    if (*dn_run_detail_borrow(t->run))
+        snprintf(outcome.detail, sizeof outcome.detail, "%s", dn_run_detail_borrow(t->run));
     const int rc = dn_send(self, t->executor, DN_OUTCOME, &outcome, sizeof outcome);
     return rc == DN_OK || rc == DN_EDEAD ? DN_STOP : rc;
 }

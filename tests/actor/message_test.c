@@ -331,14 +331,16 @@ static int send_pattern(dn_self *self, const void *arg) {
     return DN_OK;
 }
 
-TEST(a_body_of_any_size_arrives_as_it_was) {
-    static const size_t sizes[] = {0, 1, 7, 8, 9, 63, INLINE - 1, INLINE, INLINE + 1, 4096, 100000};
+TEST(a_body_of_any_size_arrives_as_it_was_and_a_new_one_is_zeroed) {
+    static const size_t sizes[] = {0,          1,   7,   8,   9,   63,   INLINE - 1, INLINE,
+                                   INLINE + 1, 511, 512, 513, 600, 4096, 100000};
+    const size_t        len = sizeof sizes / sizeof *sizes;
 
     stage_begins();
     (void)born_of(&pattern_class, "a");
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        expected_size = sizes[i];
-        in("root", send_pattern, &sizes[i]);
+    for (size_t i = 0; i < 2 * len; i++) { /* and with the memory of bodies that are gone */
+        expected_size = sizes[i < len ? i : 2 * len - 1 - i];
+        in("root", send_pattern, &expected_size);
         CHECK_INT(post("a", 11, NULL, 0), DN_OK);
         settle();
         CHECK_STR(said(), "ok ok ok a:11");

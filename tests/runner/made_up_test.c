@@ -55,6 +55,25 @@ TEST(a_script_is_followed_in_the_actors_own_time) {
     CHECK_CAME(&s->runs[4], DN_OUTCOME_ERROR, DN_CLASS_LLM, 9);
 }
 
+TEST(a_run_knows_nothing_of_the_one_whose_memory_it_has) {
+    stage *s = scripted();
+
+    s->at_once = 1;
+    for (int i = 0; i < 6; i++) {
+        stage_asks(s, "hangs")->cut_ms = 400;
+        stage_asks(s, "ends");
+        stage_asks(s, "is cut")->cut_ms = 400;
+    }
+    simulates(s, NULL, 1);
+    for (int i = 0; i < 18; i += 3) {
+        CHECK_CAME(&s->runs[i], DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
+        CHECK_STR(s->runs[i].detail, "cut off");
+        CHECK_CAME(&s->runs[i + 1], DN_OUTCOME_ERROR, DN_CLASS_LLM, 9);
+        CHECK_STR(s->runs[i + 1].detail, "");
+        CHECK_CAME(&s->runs[i + 2], DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
+    }
+}
+
 TEST(a_simulated_runner_needs_no_world_and_another_is_refused_there) {
     stage *s = stage_of("http://127.0.0.1:1/");
 
