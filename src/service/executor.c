@@ -5,7 +5,7 @@
  * commit. A crash here ends all tasks; their users are eligible again. */
 #include "executor.h"
 
-#include "domain/numbers.h"
+#include "domain/chains.h"
 #include "events.h"
 #include "messages.h"
 #include "obs/log.h"
@@ -25,16 +25,17 @@ enum {
 };
 
 typedef struct slot {
-    uint64_t    ticket, n;
-    uint32_t    use; /* odd: in use. Tells one run in this slot from the next */
-    uint32_t    next_free;
-    int64_t     since_ms, since_ns; /* by the two clocks */
-    dn_day      day;
-    uint16_t    due, attempt;
-    uint8_t     cls; /* of the attempt before */
-    uint8_t     id_len;
-    char        id[DN_ID_MAX];
-    dn_watch_id watch;
+    uint64_t      ticket, n;
+    dn_chain_link starting; /* in the executor's: the call that asks for its task */
+    uint32_t      use;      /* odd: in use. Tells one run in this slot from the next */
+    uint32_t      next_free;
+    int64_t       since_ms, since_ns; /* by the two clocks */
+    dn_day        day;
+    uint16_t      due, attempt;
+    uint8_t       cls; /* of the attempt before */
+    uint8_t       id_len;
+    char          id[DN_ID_MAX];
+    dn_watch_id   watch;
 } slot;
 
 typedef struct executor {
@@ -43,8 +44,9 @@ typedef struct executor {
     slot                    *slots;
     uint32_t                 free;      /* index + 1 of the first free slot */
     uint32_t                 room;      /* free slots the queue has not been told of */
-    dn_numbers               unsettled; /* tickets of successes that kv has not answered for */
-    dn_numbers               starting;  /* calls to tasks -> slot */
+    uint64_t                 unsettled; /* successes that kv has not answered for */
+    dn_chains                starting;  /* slots whose task is not there yet, by the call for it */
+    dn_task_terms            terms;
     bool                     introduced, stopping;
     uint64_t                 told;   /* how many run, as it was said last */
     bool                     to_say; /* so many, changed or not */
@@ -94,7 +96,7 @@ const dn_class dn_executor_class = {
     .heap_max = EXECUTOR_HEAP_MAX,
 };
 
-static void numbers_release(void *numbers) { dn_numbers_done(numbers); }
+static void starting_release(void *starting) { dn_chains_done(starting); }
 
 static int executor_init(dn_self *self, void *state, const void *config) {
     executor *e = state;
@@ -105,8 +107,8 @@ static int executor_init(dn_self *self, void *state, const void *config) {
     const int      rc = dn_runner_new(self, &e->config->runner, &e->runner, why);
     if (rc < 0) dn_fail_code(rc, why);
     dn_own(self, e->runner, dn_runner_free);
-    dn_own(self, &e->starting, numbers_release);
-    dn_own(self, &e->unsettled, numbers_release);
+    dn_own(self, &e->starting, starting_release);
+    e->terms = (dn_task_terms){e->runner, e->config->journal, e->config->job_timeout_ms};
     e->slots = dn_alloc(self, max * sizeof *e->slots);
     for (uint32_t i = 0; i < max; i++) e->slots[i].next_free = i + 1 < max ? i + 2 : 0;
     e->free = 1;
@@ -150,7 +152,14 @@ static slot *slot_take(executor *e) {
 
 static uint32_t slot_index(const executor *e, const slot *s) { return (uint32_t)(s - e->slots); }
 
+/* Who waits for its task no more is not to be found by the answer. */
+static void starts_no_more(executor *e, slot *s) {
+    if (s->starting.key) dn_chains_remove(&e->starting, &s->starting);
+    s->starting.key = 0;
+}
+
 static void slot_give(executor *e, slot *s) {
+    starts_no_more(e, s);
     s->use++;
     s->next_free = e->free;
     e->free = slot_index(e, s) + 1;
@@ -188,6 +197,7 @@ static void succeeded(dn_self *self, executor *e, const slot *s) {
     dn_success *ok = dn_pipe_add(self, &e->to_kv, sizeof *ok);
 
     *ok = (dn_success){
+        .executor = dn_self_ref(self),
         .ticket = s->ticket,
         .n = s->n,
         .at_ms = dn_now_ms(self),
@@ -195,8 +205,7 @@ static void succeeded(dn_self *self, executor *e, const slot *s) {
         .attempts = s->attempt,
         .cls = s->cls,
     };
-    if (dn_numbers_put(&e->unsettled, s->ticket, 1) < 0)
-        dn_fail_code(DN_ENOMEM, "no memory for one more success");
+    e->unsettled++;
     e->status.ok++;
 }
 
@@ -269,6 +278,13 @@ static void not_started(dn_self *self, executor *e, slot *s) {
 
 /* ---- Work ---- */
 
+static int starts(executor *e, slot *s, dn_call_id call) {
+    s->starting.key = call;
+    const int rc = dn_chains_add(&e->starting, &s->starting);
+    if (rc < 0) s->starting.key = 0;
+    return rc;
+}
+
 static void start(dn_self *self, executor *e, const dn_work *w) {
     union {
         dn_task_brief brief;
@@ -289,18 +305,15 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     memcpy(s->id, w->id, w->id_len);
     b.brief = (dn_task_brief){
         .executor = dn_self_ref(self),
-        .runner = e->runner,
-        .journal = e->config->journal,
+        .terms = &e->terms,
         .n = w->n,
         .slot = slot_index(e, s),
         .use = s->use,
-        .timeout_ms = e->config->job_timeout_ms,
-        .cutoff_ms = dn_daily_cutoff_ms(w->due, w->day),
-        .type = DN_RUN_DAILY,
         .day = w->day,
-        .due = w->due,
         .attempt = w->attempt,
         .context_epoch = w->context_epoch,
+        .due = w->due,
+        .type = DN_RUN_DAILY,
         .id_len = w->id_len,
     };
     memcpy(b.brief.id, w->id, w->id_len);
@@ -310,7 +323,7 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
                                     START_TIMEOUT_MS, &call);
     /* This actor is about to be stopped with it; work that is failed meanwhile would be work that nobody tried. */
     if (rc == DN_EDEAD) dn_fail_code(rc, "there is nobody to start tasks");
-    if (rc < 0 || dn_numbers_put(&e->starting, call, slot_tag(e, s)) < 0)
+    if (rc < 0 || starts(e, s, call) < 0)
         stopped(self, e, s, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 0),
                 "no task could be started");
 }
@@ -332,14 +345,14 @@ static int executor_on_work(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* The slot that a call to tasks was for, if it is still that. */
+/* The slot that a call to tasks was for; NULL: its job has stopped already. */
 static slot *slot_of_call(executor *e, dn_call_id call) {
-    const uint64_t *tag = dn_numbers_find(&e->starting, call);
+    dn_chain_link *link = dn_chains_find(&e->starting, call);
 
-    if (!tag) return NULL;
-    const uint64_t found = *tag;
-    (void)dn_numbers_remove(&e->starting, call);
-    return slot_of(e, (uint32_t)found, (uint32_t)(found >> 32));
+    if (!link) return NULL;
+    slot *s = (slot *)(void *)((char *)link - offsetof(slot, starting));
+    starts_no_more(e, s);
+    return s;
 }
 
 static const dn_run_result unknown_error =
@@ -350,7 +363,7 @@ static int executor_on_started(dn_self *self, void *state, const dn_msg *msg) {
     const dn_sup_child *child = DN_BODY(dn_sup_child, msg);
     slot               *s = slot_of_call(e, dn_msg_call(msg));
 
-    if (!s) return DN_OK; /* it has stopped already */
+    if (!s) return DN_OK;
     if (child->status == DN_OK) s->watch = dn_monitor(self, child->who, slot_tag(e, s));
     else if (child->status == DN_STOP) not_started(self, e, s);
     else stopped(self, e, s, unknown_error, dn_error_text(child->status));
@@ -388,8 +401,9 @@ static int executor_on_finalized(dn_self *self, void *state, const dn_msg *msg) 
     executor *e = state;
 
     for (DN_PACK_EACH(dn_finalized, f, msg)) {
-        if (!dn_numbers_remove(&e->unsettled, f->ticket))
-            continue; /* of an executor before this one */
+        if (!dn_ref_equal(f->executor, dn_self_ref(self)))
+            continue; /* one before this: the queue knows what was lost */
+        e->unsettled--;
         if (f->wrote != DN_WROTE) e->status.late++;
         if (f->wrote == DN_WROTE_LATE)
             dn_log(DN_LOG_DEBUG, "job.late", "late success: the day was finalized before");
@@ -403,7 +417,7 @@ static int executor_on_finalized(dn_self *self, void *state, const dn_msg *msg) 
 /* ---- The end of a batch ---- */
 
 static int may_end(const executor *e) {
-    return e->stopping && e->status.in_flight == 0 && e->unsettled.len == 0 ? DN_STOP : DN_OK;
+    return e->stopping && e->status.in_flight == 0 && e->unsettled == 0 ? DN_STOP : DN_OK;
 }
 
 static bool pipes_are_free(const executor *e) {

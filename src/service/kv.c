@@ -120,14 +120,17 @@ static int kv_on_write(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* A planner that starts while it waits is to know of it (kv_on_load): nobody else would keep the job from running once
- * more, if the queue is new too. */
-static int kv_on_success(dn_self *self, void *state, const dn_msg *msg) {
-    kv *k = state;
-
+void kv_note_pending(kv *k, const dn_msg *msg) {
     for (DN_PACK_EACH(dn_success, s, msg))
         if (dn_numbers_put(&k->pending_ok, s->n, (uint32_t)s->day) < 0)
             dn_fail_code(DN_ENOMEM, "no memory for what waits to be written");
+}
+
+/* A planner that starts while it waits is to know of it (kv_on_load). */
+static int kv_on_success(dn_self *self, void *state, const dn_msg *msg) {
+    kv *k = state;
+
+    if (k->loading) kv_note_pending(k, msg);
     join(self, k, msg);
     return DN_OK;
 }

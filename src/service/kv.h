@@ -49,7 +49,7 @@ typedef struct kv {
     kv_line                  line;
     dn_numbers               attempts;       /* n -> kv_attempts, until the day is finalized */
     dn_numbers               pending;        /* n -> day of a cutoff in the line */
-    dn_numbers               pending_ok;     /* n -> day of a success in the line */
+    dn_numbers               pending_ok;     /* n -> day of a success in the line, while loading */
     dn_numbers               pending_missed; /* n -> last day of a `missed` in the line */
     dn_pipe                  to_tick, to_queue, to_executor;
 
@@ -59,6 +59,7 @@ typedef struct kv {
     size_t           len;
     uint64_t         days; /* missed, in all of them */
 
+    bool        loading;                         /* a planner, page by page: pending_ok is kept */
     bool        full, stopping, going_on, fresh; /* fresh: something came since the last try */
     int64_t     retry_ms;
     dn_timer_id retry_timer;
@@ -88,6 +89,10 @@ uint32_t kv_entry_size(const dn_msg *msg, const void *entry); /* with the way to
 uint64_t kv_entries_in(const dn_msg *msg);                    /* those that are not void */
 /* What stood in the line already: nothing is to be written. */
 bool kv_entry_is_void(const dn_msg *msg, const void *entry);
+
+/* ---- kv.c ---- */
+/* The successes of a message stand in the line, or are about to. */
+void kv_note_pending(kv *k, const dn_msg *msg);
 
 /* ---- kv_commit.c ---- */
 /* Commits what stands first in the line. */

@@ -138,39 +138,37 @@ static void gather(dn_self *self, kv *k) {
 
 /* ---- After it ---- */
 
-static void fill_change(dn_change *c, const dn_user *u, bool removed) {
-    c->n = u->n;
-    c->last_day = u->last_day;
-    c->starts_on = u->starts_on;
-    c->recorded = u->recorded;
-    c->context_epoch = u->context_epoch;
-    c->due = (uint16_t)u->due;
-    c->status = (uint8_t)u->status;
-    c->removed = removed;
-}
-
 /* The id goes with it only where somebody may not know it yet. */
 static void tell_change(dn_self *self, kv *k, const dn_user *u, bool removed, bool with_id) {
-    const uint8_t    id_len = with_id ? u->id_len : 0;
-    const size_t     size = sizeof(dn_change) + id_len;
-    dn_change *const c = dn_pipe_add(self, &k->to_tick, size);
+    const uint8_t   id_len = with_id ? u->id_len : 0;
+    const dn_change change = {
+        .n = u->n,
+        .last_day = u->last_day,
+        .starts_on = u->starts_on,
+        .recorded = u->recorded,
+        .context_epoch = u->context_epoch,
+        .due = (uint16_t)u->due,
+        .status = (uint8_t)u->status,
+        .removed = removed,
+    };
+    dn_change *const c = dn_pipe_add(self, &k->to_tick, sizeof change + id_len);
 
-    fill_change(c, u, removed);
+    *c = change;
     c->id_len = id_len;
     memcpy(c->id, u->id, id_len);
-    fill_change(dn_pipe_add(self, &k->to_queue, sizeof(dn_change)), u, removed);
+    *(dn_change *)dn_pipe_add(self, &k->to_queue, sizeof change) = change;
 }
 
 static void forget_attempts(kv *k, uint64_t n, dn_day day) {
-    const uint64_t *known = dn_numbers_find(&k->attempts, n);
+    uint64_t *known = dn_numbers_find(&k->attempts, n);
 
-    if (known && (dn_day)(*known >> 32) <= day) (void)dn_numbers_remove(&k->attempts, n);
+    if (known && (dn_day)(*known >> 32) <= day) dn_numbers_drop(&k->attempts, known);
 }
 
 static void waits_no_more(dn_numbers *pending, uint64_t n, dn_day day) {
-    const uint64_t *waits = dn_numbers_find(pending, n);
+    uint64_t *waits = dn_numbers_find(pending, n);
 
-    if (waits && *waits == (uint32_t)day) (void)dn_numbers_remove(pending, n);
+    if (waits && *waits == (uint32_t)day) dn_numbers_drop(pending, waits);
 }
 
 static const char *day_text(kv *k, dn_day day) {
@@ -209,6 +207,7 @@ static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_re
     if (r->has_user) tell_change(self, k, &r->user, false, false);
     if (w->status == DN_DAILY_CUTOFF) return;
     dn_finalized *f = dn_pipe_add(self, &k->to_executor, sizeof *f);
+    f->executor = source->executor;
     f->ticket = source->ticket;
     f->wrote = r->wrote;
     f->attempts = source->attempts;

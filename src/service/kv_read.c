@@ -10,6 +10,21 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- Loading ---- */
 
+/* A planner that starts while successes wait in the line is to know of them: nobody else would keep their jobs from
+ * running once more, if the queue is new too. Which they are is looked up once, and kept until it has all users. */
+static void begin_to_load(kv *k) {
+    if (k->loading) return;
+    k->loading = true;
+    for (size_t i = 0; i < k->line.len; i++)
+        if (dn_msg_kind(k->line.rows[i].msg) == DN_FINALIZE_SUCCESS)
+            kv_note_pending(k, k->line.rows[i].msg);
+}
+
+static void end_to_load(kv *k) {
+    k->loading = false;
+    dn_numbers_done(&k->pending_ok);
+}
+
 /* The last day that is finalized, a success that is decided and not committed included. */
 static dn_day last_day_of(const kv *k, const dn_user *u) {
     const uint64_t *day = dn_numbers_find(&k->pending_ok, u->n);
@@ -26,6 +41,7 @@ int kv_on_load(dn_self *self, void *state, const dn_msg *msg) {
                                  least(KV_PAGE_USERS, KV_ANSWER_BYTES / most), &len);
     kv_look_at(k, rc, "loading users");
     if (rc < 0) return rc;
+    begin_to_load(k);
     for (size_t i = 0; i < len; i++) {
         const dn_user *u = &k->users[i];
         dn_change     *c = (dn_change *)(void *)(k->answer + bytes);
@@ -42,6 +58,7 @@ int kv_on_load(dn_self *self, void *state, const dn_msg *msg) {
         memcpy(c->id, u->id, u->id_len);
         bytes += dn_pack_room(sizeof *c + u->id_len);
     }
+    if (len == 0) end_to_load(k);
     dn_reply(self, msg, DN_KV_PAGE, k->answer, bytes);
     return DN_OK;
 }

@@ -123,6 +123,7 @@ typedef struct dn_attempt_note {
 } dn_attempt_note;
 
 typedef struct dn_success {
+    dn_ref   executor; /* with the ticket: it comes back in dn_finalized */
     uint64_t ticket, n;
     int64_t  at_ms; /* the job stopped */
     dn_day   day;
@@ -131,6 +132,7 @@ typedef struct dn_success {
 } dn_success;
 
 typedef struct dn_finalized {
+    dn_ref   executor; /* the one that had it run: another may be there by now */
     uint64_t ticket;
     dn_wrote wrote;    /* DN_WROTE, DN_WROTE_LATE, DN_WROTE_GONE */
     uint16_t attempts; /* as they came */

@@ -42,13 +42,14 @@ static int task_init(dn_self *self, void *state, const void *config) {
 
     /* DN_STOP: it was on its way too long, and does not begin. */
     if (!dn_ref_equal(dn_whereis(self, dn_name(self, DN_EXECUTOR)), b->executor)) return DN_STOP;
-    if (dn_now_ms(self) >= b->cutoff_ms) return DN_STOP;
+    if (dn_now_ms(self) >= dn_daily_cutoff_ms(b->due, b->day)) return DN_STOP;
+    const dn_task_terms *terms = b->terms;
     t->executor = b->executor;
     t->slot = b->slot;
     t->use = b->use;
     (void)dn_monitor(self, t->executor, 0);
     const dn_run_request request = {
-        .type = b->type,
+        .type = (dn_run_type)b->type,
         .user_id = b->id,
         .user_id_len = b->id_len,
         .day = b->day,
@@ -56,16 +57,16 @@ static int task_init(dn_self *self, void *state, const void *config) {
         .attempt = b->attempt,
         .context_epoch = b->context_epoch,
         .now_ms = dn_now_ms(self),
-        .timeout_ms = b->timeout_ms,
+        .timeout_ms = terms->timeout_ms,
         .entropy = {dn_random(self), dn_random(self), dn_random(self)},
     };
-    const int rc = dn_run_begin(b->runner, self, &request, TASK_RESULT, &t->run);
+    const int rc = dn_run_begin(terms->runner, self, &request, TASK_RESULT, &t->run);
     if (rc < 0) return rc;
     dn_own(self, t->run, dn_run_free);
-    DN_SAY(b->journal, self, .kind = DN_HAPPENED_STARTED, .n = b->n, .id = b->id,
+    DN_SAY(terms->journal, self, .kind = DN_HAPPENED_STARTED, .n = b->n, .id = b->id,
            .id_len = b->id_len, .at_ms = request.now_ms, .day = b->day, .attempt = b->attempt);
     /* Behind the runner's own timers: a run that takes exactly its time is finished. */
-    dn_timer_after(self, b->timeout_ms, TASK_TIME_IS_UP, 0);
+    dn_timer_after(self, terms->timeout_ms, TASK_TIME_IS_UP, 0);
     return DN_OK;
 }
 

@@ -5,21 +5,27 @@
 #include "journal.h"
 #include "messages.h"
 
-/* What a task is told. The runner is the executor's: a task whose executor is gone does not touch it. */
-typedef struct dn_task_brief {
-    dn_ref            executor;
+/* What all tasks of an executor have in common. It is the executor's: whose executor is gone does not touch it. */
+typedef struct dn_task_terms {
     dn_runner        *runner;
     const dn_journal *journal;
-    uint64_t          n;
-    uint32_t          slot, use; /* come back in dn_task_outcome */
     int64_t           timeout_ms;
-    int64_t           cutoff_ms; /* not to begin then, or later */
-    dn_run_type       type;
-    dn_day            day;
-    uint32_t          due, attempt, context_epoch;
-    uint8_t           id_len;
-    char              id[];
+} dn_task_terms;
+
+/* What a task is told. With an id of usual length it goes in a message without an allocation. */
+typedef struct dn_task_brief {
+    dn_ref               executor;
+    const dn_task_terms *terms;
+    uint64_t             n;
+    uint32_t             slot, use; /* come back in dn_task_outcome */
+    dn_day               day;
+    uint32_t             attempt, context_epoch;
+    uint16_t             due;  /* not to begin when its cutoff has come */
+    uint8_t              type; /* dn_run_type */
+    uint8_t              id_len;
+    char                 id[];
 } dn_task_brief;
+_Static_assert(sizeof(dn_task_brief) <= 48, "the rest of 80 bytes is for the id");
 
 extern const dn_class dn_task_class; /* config: dn_task_brief */
 
