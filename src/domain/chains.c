@@ -1,4 +1,5 @@
-/* chains.c - linear hashing: for each one that is put in a table that is full, one chain is made two. */
+/* chains.c - linear hashing: while there are fewer than two chains for each thing, one more chain is made two with every
+ * thing that is put. So who is not there is mostly looked for in a chain of none: a thing is far off in memory. */
 #include "chains.h"
 
 #include "room.h"
@@ -56,7 +57,7 @@ static void split(dn_chains *t) {
 
 int dn_chains_add(dn_chains *t, dn_chain_link *link) {
     if (!t->heads && begin(t) < 0) return DN_ENOMEM;
-    if (t->len >= t->used && has_room(t)) split(t);
+    for (int i = 0; i < 2 && (t->len + 1) * 2 > t->used && has_room(t); i++) split(t);
     dn_chain_link **head = &t->heads[chain_of(t, link->key)];
     link->next = *head;
     *head = link;

@@ -29,6 +29,11 @@ typedef struct dn_roster_user {
 DN_MUST_USE int dn_roster_put(dn_roster *roster, const dn_roster_user *user);
 bool            dn_roster_remove(dn_roster *roster, uint64_t n); /* false: there is none */
 
+/* Has the memory of users brought near who are about to be put: with millions of users each is far off, and so many are
+ * waited for at once. Those that are not known are no harm. */
+enum { DN_ROSTER_FETCH = 16 };
+void dn_roster_fetch(const dn_roster *roster, const uint64_t *n, size_t len);
+
 size_t dn_roster_len(const dn_roster *roster);
 size_t dn_roster_bytes(const dn_roster *roster);
 

@@ -22,6 +22,7 @@ enum {
     TICK_CATCH_UP,
     SLICE_LOOKS = 4096, /* less than a millisecond, if none of them is in the processor's cache */
     SLICE_PLANS = 1024,
+    PLANS_AT_ONCE = 64,  /* they stay in the processor's nearest cache until they are sent */
     CHANGES_AT_ONCE = 8, /* messages of them: half a millisecond */
     LOAD_TIMEOUT_MS = 60000,
     END_TIMEOUT_MS = 60000,
@@ -45,7 +46,7 @@ typedef struct tick {
     bool           scanning, paused, again; /* again: the next tick came meanwhile */
     dn_roster_scan scan;
     int64_t        begun_ns;
-    dn_roster_plan plans[SLICE_PLANS];
+    dn_roster_plan plans[PLANS_AT_ONCE];
     deferred       deferred;
     uint64_t       eligible, cutoffs, missed;
     bool           ending;   /* planned; the queue has not said yet how many it took */
@@ -144,8 +145,25 @@ static void apply(tick *t, const dn_change *c) {
         dn_fail_code(DN_ENOMEM, "no memory for one more user");
 }
 
+static void apply_some(tick *t, const dn_change *const *some, const uint64_t *n, size_t len) {
+    dn_roster_fetch(t->roster, n, len);
+    for (size_t i = 0; i < len; i++) apply(t, some[i]);
+}
+
 static void apply_all(tick *t, const dn_msg *msg) {
-    for (DN_PACK_EACH_ID(dn_change, c, msg)) apply(t, c);
+    const dn_change *some[DN_ROSTER_FETCH];
+    uint64_t         n[DN_ROSTER_FETCH];
+    size_t           len = 0;
+
+    for (DN_PACK_EACH_ID(dn_change, c, msg)) {
+        some[len] = c;
+        n[len++] = c->n;
+        if (len == DN_ROSTER_FETCH) {
+            apply_some(t, some, n, len);
+            len = 0;
+        }
+    }
+    apply_some(t, some, n, len);
 }
 
 /* The next page is asked for before this one is read: kv looks for it meanwhile. */
@@ -329,18 +347,30 @@ static void pipes_flush(dn_self *self, tick *t) {
     dn_pipe_flush(self, &t->to_queue);
 }
 
+/* False: that was the last one. */
+static bool plan_slice(dn_self *self, tick *t) {
+    const uint64_t end = t->scan.scanned + SLICE_LOOKS;
+    size_t         planned = 0, len = 0;
+    bool           more = true;
+
+    while (more && t->scan.scanned < end && planned + PLANS_AT_ONCE <= SLICE_PLANS) {
+        more = dn_roster_scan_on(t->roster, &t->scan, (uint32_t)(end - t->scan.scanned), t->plans,
+                                 PLANS_AT_ONCE, &len);
+        for (size_t i = 0; i < len; i++) plan_one(self, t, &t->plans[i]);
+        planned += len;
+    }
+    return more;
+}
+
 static int tick_on_go_on(dn_self *self, void *state, const dn_msg *msg) {
-    tick  *t = state;
-    size_t len = 0;
+    tick *t = state;
 
     (void)msg;
     assert(t->scanning);
     /* Whoever is behind is waited for: the plan is worth nothing until it is taken. */
     t->paused = !pipes_are_free(t);
     if (t->paused) return DN_OK;
-    const bool more =
-        dn_roster_scan_on(t->roster, &t->scan, SLICE_LOOKS, t->plans, SLICE_PLANS, &len);
-    for (size_t i = 0; i < len; i++) plan_one(self, t, &t->plans[i]);
+    const bool more = plan_slice(self, t);
     pipes_flush(self, t);
     return go_on(self, more ? TICK_GO_ON : TICK_OVER);
 }

@@ -101,9 +101,7 @@ typedef struct memory_needs {
     size_t users, id_bytes, days, hooks, moves;
 } memory_needs;
 
-static int reserve_rows(memory *m, const dn_write *w) {
-    const dn_day last = w->op == DN_WRITE_MISSED ? w->last_day : w->day;
-
+static int reserve_rows(memory *m, const dn_write *w, dn_day last) {
     for (dn_day day = w->day; day <= last; day++) {
         const int code = ledger_reserve(&m->ledger, day, w->n);
         if (code < 0) return code;
@@ -158,11 +156,11 @@ static int reserve(memory *m, const dn_write *writes, size_t len) {
         case DN_WRITE_FINALIZE:
             needs.days++;
             needs.hooks += w->hook;
-            if (rows) code = reserve_rows(m, w);
+            if (rows) code = ledger_reserve(&m->ledger, w->day, w->n);
             break;
         case DN_WRITE_MISSED:
             needs.days += days_in(w);
-            if (rows) code = reserve_rows(m, w);
+            if (rows) code = reserve_rows(m, w, w->last_day);
             break;
         case DN_WRITE_HOOK_LATER: needs.moves++; break;
         case DN_WRITE_REMOVE:
@@ -319,6 +317,7 @@ static void fetch_ahead(memory *m, const dn_write *writes, size_t len, size_t i)
     if (i + FETCH_REST >= len) return;
 
     const dn_write *w = &writes[i + FETCH_REST];
+    if (w->op == DN_WRITE_SET) ids_fetch(&m->ids, w->id, w->id_len);
     if (w->op != DN_WRITE_FINALIZE || w->n >= m->next_n) return;
     __builtin_prefetch(m->id_bytes + m->users[w->n].id_at);
     if (m->ledger_on) ledger_fetch(&m->ledger, w->day, w->n);

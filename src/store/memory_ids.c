@@ -56,6 +56,10 @@ uint32_t ids_find(const ids *t, const char *id, size_t len, ids_is *is, const vo
     return 0;
 }
 
+void ids_fetch(const ids *t, const char *id, size_t len) {
+    if (t->slots) __builtin_prefetch(&t->slots[ids_hash(id, len) & t->mask], /* for writing */ 1);
+}
+
 void ids_add(ids *t, const char *id, size_t len, uint32_t n) {
     assert(n && t->slots && t->len < t->mask);
     ids_put(t, ids_hash(id, len), n);

@@ -26,6 +26,8 @@ DN_MUST_USE int ids_reserve(ids *t, size_t more);
 
 /* 0: there is none. */
 uint32_t ids_find(const ids *t, const char *id, size_t len, ids_is *is, const void *context);
+/* Has the memory brought near in which an id would be found. */
+void ids_fetch(const ids *t, const char *id, size_t len);
 /* An id that is not there yet; room must have been reserved. */
 void ids_add(ids *t, const char *id, size_t len, uint32_t n);
 /* One that is there. */
