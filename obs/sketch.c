@@ -2,6 +2,7 @@
 #include "sketch.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum { STEPS = 1 << DN_SKETCH_STEP_BITS };
 
@@ -13,32 +14,70 @@ dn_sketch_range dn_sketch_bounds(uint32_t bucket) {
     return (dn_sketch_range){low, low + (UINT64_C(1) << octave) - 1};
 }
 
+/* for (EACH_ROW(rows)): the first bucket of each row that has its bit. */
+#define EACH_ROW(of)                                                                               \
+    uint64_t rows_left = (of);                                                                     \
+    rows_left > 0;                                                                                 \
+    rows_left &= rows_left - 1
+#define FIRST_OF_ROW ((uint32_t)__builtin_ctzll(rows_left) << DN_SKETCH_STEP_BITS)
+
+static void rows_clear(dn_sketch *s, uint64_t rows) {
+    for (EACH_ROW(rows & s->rows)) memset(&s->counts[FIRST_OF_ROW], 0, STEPS * sizeof *s->counts);
+    s->rows &= ~rows;
+}
+
+void dn_sketch_clear(dn_sketch *s) { rows_clear(s, s->rows); }
+
 void dn_sketch_snapshot(const dn_sketch_cells *cells, dn_sketch *out) {
-    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++)
-        out->counts[i] = atomic_load_explicit(&cells->counts[i], memory_order_relaxed);
+    const uint64_t rows = atomic_load_explicit(&cells->rows, memory_order_relaxed);
+
+    rows_clear(out, ~rows);
+    for (EACH_ROW(rows)) {
+        const uint32_t first = FIRST_OF_ROW;
+        for (uint32_t i = first; i < first + STEPS; i++)
+            out->counts[i] = atomic_load_explicit(&cells->counts[i], memory_order_relaxed);
+    }
+    out->rows = rows;
 }
 
 uint64_t dn_sketch_between(const dn_sketch *before, const dn_sketch *after, dn_sketch *out) {
-    uint64_t count = 0;
+    const uint64_t rows = before->rows | after->rows;
+    uint64_t       count = 0, came = 0;
 
-    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) {
-        out->counts[i] = after->counts[i] - before->counts[i];
-        count += out->counts[i];
+    if (out != before && out != after) rows_clear(out, ~rows);
+    for (EACH_ROW(rows)) {
+        const uint32_t first = FIRST_OF_ROW;
+        uint64_t       row = 0;
+        for (uint32_t i = first; i < first + STEPS; i++) {
+            out->counts[i] = after->counts[i] - before->counts[i];
+            row += out->counts[i];
+        }
+        if (row > 0) came |= rows_left & -rows_left;
+        count += row;
     }
+    out->rows = came;
     return count;
 }
 
 void dn_sketch_merge(dn_sketch *into, const dn_sketch *other) {
-    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) {
-        const uint32_t sum = into->counts[i] + other->counts[i];
-        into->counts[i] = sum < other->counts[i] ? UINT32_MAX : sum;
+    for (EACH_ROW(other->rows)) {
+        const uint32_t first = FIRST_OF_ROW;
+        for (uint32_t i = first; i < first + STEPS; i++) {
+            const uint32_t sum = into->counts[i] + other->counts[i];
+            into->counts[i] = sum < other->counts[i] ? UINT32_MAX : sum;
+        }
     }
+    into->rows |= other->rows;
 }
 
 static uint64_t count_from(const dn_sketch *s, uint32_t bucket) {
     uint64_t count = 0;
 
-    for (; bucket < DN_SKETCH_BUCKETS; bucket++) count += s->counts[bucket];
+    for (EACH_ROW(s->rows)) {
+        const uint32_t first = FIRST_OF_ROW;
+        for (uint32_t i = bucket > first ? bucket : first; i < first + STEPS; i++)
+            count += s->counts[i];
+    }
     return count;
 }
 
@@ -48,9 +87,21 @@ uint64_t dn_sketch_above(const dn_sketch *s, uint64_t value) {
     return count_from(s, dn_sketch_bucket(value) + 1);
 }
 
+/* The bucket with the value of that rank, from 1; there are as many. */
+static uint32_t bucket_of_rank(const dn_sketch *s, uint64_t rank) {
+    uint64_t seen = 0;
+
+    for (EACH_ROW(s->rows)) {
+        const uint32_t first = FIRST_OF_ROW;
+        for (uint32_t i = first; i < first + STEPS; i++)
+            if ((seen += s->counts[i]) >= rank) return i;
+    }
+    assert(false && "a sketch has fewer values than it counted");
+    return 0;
+}
+
 bool dn_sketch_quantile_range(const dn_sketch *s, double share, dn_sketch_range *out) {
     const uint64_t count = dn_sketch_count(s);
-    uint32_t       bucket = 0;
 
     assert(share >= 0 && share <= 1);
     if (count == 0) return false;
@@ -58,8 +109,7 @@ bool dn_sketch_quantile_range(const dn_sketch *s, double share, dn_sketch_range 
     const double exact = share * (double)count * (1 - 1e-15);
     uint64_t     rank = (uint64_t)exact;
     if ((double)rank < exact || rank == 0) rank++;
-    for (uint64_t seen = s->counts[0]; seen < rank; seen += s->counts[bucket]) bucket++;
-    *out = dn_sketch_bounds(bucket);
+    *out = dn_sketch_bounds(bucket_of_rank(s, rank));
     return true;
 }
 

@@ -20,11 +20,14 @@ enum {
 /* What is filled: by any thread, for ever. Zeroed it is empty. A bucket wraps, which a difference does not feel as long as
  * fewer than 2^32 values of one bucket lie between two snapshots. */
 typedef struct dn_sketch_cells {
+    _Atomic(uint64_t) rows; /* a bit for each 64 buckets that were ever added to */
     _Atomic(uint32_t) counts[DN_SKETCH_BUCKETS];
 } dn_sketch_cells;
 
-/* What is looked at: one thread's own. Zeroed it is empty. */
+/* What is looked at: one thread's own. Zeroed it is empty. Values lie close together as a rule, so whoever goes through
+ * one goes through a few rows of it. */
 typedef struct dn_sketch {
+    uint64_t rows; /* those without their bit are all zeros */
     uint32_t counts[DN_SKETCH_BUCKETS];
 } dn_sketch;
 
@@ -36,23 +39,51 @@ static inline uint32_t dn_sketch_bucket(uint64_t value) {
     return (octave << DN_SKETCH_STEP_BITS) + (uint32_t)(value >> octave);
 }
 
+static inline uint64_t dn_sketch_row_bit(uint32_t bucket) {
+    return UINT64_C(1) << (bucket >> DN_SKETCH_STEP_BITS);
+}
+
+/* Whoever reads a count before its row's bit is there finds it with the next snapshot. */
+static inline void dn_sketch_mark_(dn_sketch_cells *cells, uint32_t bucket) {
+    const uint64_t bit = dn_sketch_row_bit(bucket);
+
+    if (!(atomic_load_explicit(&cells->rows, memory_order_relaxed) & bit))
+        atomic_fetch_or_explicit(&cells->rows, bit, memory_order_relaxed);
+}
+
 /* Any thread. relaxed: a count says nothing about any other memory. */
 static inline void dn_sketch_add(dn_sketch_cells *cells, uint64_t value) {
-    atomic_fetch_add_explicit(&cells->counts[dn_sketch_bucket(value)], 1, memory_order_relaxed);
+    const uint32_t bucket = dn_sketch_bucket(value);
+
+    dn_sketch_mark_(cells, bucket);
+    atomic_fetch_add_explicit(&cells->counts[bucket], 1, memory_order_relaxed);
 }
 
 /* As dn_sketch_add, where no other thread adds to these cells: without a locked instruction. */
 static inline void dn_sketch_add_alone(dn_sketch_cells *cells, uint64_t value) {
-    _Atomic(uint32_t) *count = &cells->counts[dn_sketch_bucket(value)];
+    const uint32_t     bucket = dn_sketch_bucket(value);
+    _Atomic(uint32_t) *count = &cells->counts[bucket];
 
+    dn_sketch_mark_(cells, bucket);
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
 
-/* Any thread. A value added meanwhile is in this snapshot or in the next. */
+/* So many of one bucket; at most UINT32_MAX. */
+static inline void dn_sketch_put(dn_sketch *s, uint32_t bucket, uint32_t count) {
+    const uint32_t sum = s->counts[bucket] + count;
+
+    s->rows |= dn_sketch_row_bit(bucket);
+    s->counts[bucket] = sum < count ? UINT32_MAX : sum;
+}
+
+/* Empty again, which it need not have been: it was a sketch, or zeroed. */
+void dn_sketch_clear(dn_sketch *s);
+
+/* Any thread. A value added meanwhile is in this snapshot or in the next. out: a sketch, or zeroed. */
 void dn_sketch_snapshot(const dn_sketch_cells *cells, dn_sketch *out);
 
-/* What came between two snapshots of the same cells; returns how many. out may be either of them. */
+/* What came between two snapshots of the same cells; returns how many. out: a sketch, one of these too, or zeroed. */
 uint64_t dn_sketch_between(const dn_sketch *before, const dn_sketch *after, dn_sketch *out);
 
 /* Adds what the other has. A bucket that would hold 2^32 stays at 2^32 - 1. */

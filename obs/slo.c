@@ -148,7 +148,8 @@ static void sketch_roll(dn_slo *s, int which, const dn_sketch_cells *cells) {
         sketch_add(minute_of(s, 0), which, came, count);
         sketch_add(&s->news, which, came, count);
     }
-    *seen = s->sum;
+    dn_sketch_clear(seen);
+    dn_sketch_merge(seen, &s->sum);
 }
 
 static void level_add(dn_slo_level *into, const dn_slo_level *from, double share) {
@@ -266,7 +267,7 @@ static void conclude(evaluation *r, dn_slo_name name, dn_slo_judgement j, bool c
 static bool is_bad(dn_slo_judgement news) { return news.verdict >= DN_SLO_DOUBT; }
 
 static dn_slo_judgement p95_of_window(dn_slo *s, int which, double max_ms) {
-    s->sum = (dn_sketch){0};
+    dn_sketch_clear(&s->sum);
     for (uint32_t ago = 0; ago < s->config.window_minutes; ago++) {
         const minute *m = minute_of(s, ago);
         if (m->counts[which] > 0) dn_sketch_merge(&s->sum, &m->sketches[which]);

@@ -22,13 +22,6 @@ void *report_free(report *r) {
 
 void report_freep(report **r) { *r = report_free(*r); }
 
-/* A bucket that is full stays so: more than four thousand million of one duration are as many as that. */
-static void sketch_add(dn_sketch *s, uint64_t value) {
-    uint32_t *count = &s->counts[dn_sketch_bucket(value)];
-
-    *count += *count < UINT32_MAX;
-}
-
 static void day_ended(report *r, const dn_happening *h, day_end end) {
     r->totals.ends[end]++;
     days_end(&r->days, h->day, h->due, end, h->id, h->id_len);
@@ -41,7 +34,7 @@ static void job_stopped(report *r, const dn_happening *h) {
     axis_stopped(&r->axis, h->outcome);
     r->totals.stops[h->outcome - 1]++;
     r->totals.classes[h->cls]++;
-    sketch_add(&r->latency_ms[h->outcome - 1], (uint64_t)took_ms);
+    dn_sketch_put(&r->latency_ms[h->outcome - 1], dn_sketch_bucket((uint64_t)took_ms), 1);
     if (took_ms > r->latency_max_ms) r->latency_max_ms = took_ms;
 }
 
@@ -89,6 +82,8 @@ void report_event(report *r, const event *e) {
 void report_tick_wall(report *r, double ms) {
     if (!(ms > 0)) ms = 0; /* a clock that went back, or is no number */
     const double us = ms * 1e3;
-    sketch_add(&r->tick_us, us < (double)DN_SKETCH_VALUE_MAX ? (uint64_t)us : DN_SKETCH_VALUE_MAX);
+    dn_sketch_put(
+        &r->tick_us,
+        dn_sketch_bucket(us < (double)DN_SKETCH_VALUE_MAX ? (uint64_t)us : DN_SKETCH_VALUE_MAX), 1);
     if (ms > r->tick_max_ms) r->tick_max_ms = ms;
 }

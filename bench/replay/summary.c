@@ -114,7 +114,7 @@ void summary_tell(summary *s, const event *e) {
 }
 
 void summary_tell_tick(summary *s, int64_t real_ns) {
-    s->ticks.counts[dn_sketch_bucket((uint64_t)real_ns / TICK_UNIT_NS)]++;
+    dn_sketch_put(&s->ticks, dn_sketch_bucket((uint64_t)real_ns / TICK_UNIT_NS), 1);
     if (real_ns > s->tick_max_ns) s->tick_max_ns = real_ns;
 }
 

@@ -153,8 +153,8 @@ TEST(the_ninety_fifth_of_twenty_is_the_nineteenth) {
     static dn_sketch s;
     uint64_t         out = 0;
 
-    s.counts[10] = 19;
-    s.counts[100] = 1;
+    dn_sketch_put(&s, 10, 19);
+    dn_sketch_put(&s, 100, 1);
     CHECK(dn_sketch_quantile(&s, 0.95, &out));
     CHECK_UINT(out, 10);
     s.counts[10]--;
@@ -167,8 +167,8 @@ TEST(what_shares_the_bucket_of_a_value_is_not_above_it) {
     const uint32_t        bucket = dn_sketch_bucket(300000);
     const dn_sketch_range r = dn_sketch_bounds(bucket);
 
-    s.counts[bucket] = 5;
-    s.counts[bucket + 1] = 3;
+    dn_sketch_put(&s, bucket, 5);
+    dn_sketch_put(&s, bucket + 1, 3);
     CHECK(r.low < 300000 && r.high > 300000);
     CHECK_UINT(dn_sketch_above(&s, 300000), 3);
     CHECK_UINT(dn_sketch_above(&s, r.low - 1), 8);
@@ -211,8 +211,8 @@ TEST(what_lies_between_two_snapshots_is_told_even_if_a_bucket_has_wrapped) {
 TEST(a_bucket_that_is_full_stays_full) {
     static dn_sketch sum, other;
 
-    sum.counts[3] = UINT32_MAX - 2;
-    other.counts[3] = 2;
+    dn_sketch_put(&sum, 3, UINT32_MAX - 2);
+    dn_sketch_put(&other, 3, 2);
     dn_sketch_merge(&sum, &other);
     CHECK_UINT(sum.counts[3], UINT32_MAX);
     dn_sketch_merge(&sum, &other);
@@ -251,4 +251,28 @@ TEST(while_threads_add_each_value_is_in_exactly_one_difference) {
     dn_sketch_snapshot(&shared, &whole);
     CHECK_UINT(dn_sketch_count(&whole), (uint64_t)THREADS * ADDS);
     CHECK_INT(memcmp(&sum, &whole, sizeof sum), 0);
+}
+
+/* Rows of 64 buckets that hold nothing are passed over: they must hold nothing. */
+TEST(a_sketch_that_is_used_again_has_nothing_of_what_was_in_it) {
+    static dn_sketch_cells first, second;
+    static dn_sketch       s, before, between;
+    uint64_t               random = test_seed(), rows[2] = {0};
+
+    for (int i = 0; i < 300; i++) {
+        dn_sketch_add(&first, test_random(&random) >> test_random(&random) % 64);
+        dn_sketch_add(&second, test_random(&random) % 100);
+    }
+    dn_sketch_snapshot(&first, &s);
+    dn_sketch_snapshot(&second, &s);
+    CHECK_UINT(dn_sketch_count(&s), 300);
+    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) rows[0] += s.counts[i];
+    CHECK_UINT(rows[0], 300);
+    dn_sketch_snapshot(&first, &between);
+    dn_sketch_between(&before, &s, &between);
+    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) rows[1] += between.counts[i];
+    CHECK_UINT(rows[1], 300);
+    dn_sketch_clear(&between);
+    CHECK_UINT(dn_sketch_count(&between), 0);
+    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) CHECK_UINT(between.counts[i], 0);
 }
