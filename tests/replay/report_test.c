@@ -606,8 +606,11 @@ TEST(the_page_is_whole_and_names_nothing_of_a_network) {
 TEST(a_full_disk_is_said) {
     const report_about about = about_span(1000);
     FILE              *full = fopen("/dev/full", "w");
+    static char        room[1 << 20];
 
     CHECK(full);
+    CHECK_INT(setvbuf(full, room, _IOFBF, sizeof room),
+              0); /* so that it is known at the very end */
     CHECK_INT(report_write(a_report(), full, &about), DN_EIO);
     (void)fclose(full);
 }

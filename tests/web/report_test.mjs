@@ -26,6 +26,8 @@ async function looked(name, scheme, width) {
             if (id === 'marks' && told.marks.length === 0) continue;
             const drawn = await page.$$eval(`#${id} svg .data`, (nodes) => nodes.map((node) => node.getBBox()).filter((box) => box.width > 0 && box.height > 0).length);
             assert.ok(drawn > 0, `${name}: nothing is drawn in ${id}`);
+            const fills = await page.$$eval(`#${id} svg .data`, (nodes) => nodes.map((node) => getComputedStyle(node).fill));
+            assert.ok(!fills.includes('rgb(0, 0, 0)'), `${name}: something in ${id} has no colour`);
             const box = await page.$eval(`#${id} svg`, (node) => [node.getBoundingClientRect().width, node.closest('.plot').clientWidth]);
             assert.ok(Math.abs(box[0] - box[1]) < 1.5, `${id} is ${box[0]} wide in ${box[1]}`);
             const { colours } = await coloursOf(await page.locator(`#${id} .plot`).screenshot());
