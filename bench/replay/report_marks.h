@@ -48,6 +48,6 @@ void marks_restart(marks *m, int64_t at_ms);
 void marks_clock(marks *m, int64_t at_ms, int64_t step_ms);
 void marks_store_fails(marks *m, int64_t at_ms, int64_t for_ms);
 /* Of more than MARKS_SLOS names, only those that came first are heard. */
-void marks_slo(marks *m, int64_t at_ms, const event_slo *slo);
+void marks_slo(marks *m, int64_t at_ms, const event_slo *said);
 
 #endif
