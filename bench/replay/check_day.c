@@ -11,6 +11,11 @@ static const char *status_text(dn_daily_status status) {
     return "none";
 }
 
+static dn_daily_status status_of(const check_person *p) {
+    if (p->flags & CHECK_SUCCESS) return DN_DAILY_SUCCESS;
+    return p->flags & CHECK_CUT ? DN_DAILY_CUTOFF : DN_DAILY_NONE;
+}
+
 /* One more user has a row for that day. */
 static void has_row(check *c, check_person *p, dn_day day) {
     check_tally *t = &c->tallies[(uint32_t)day % CHECK_TALLIES];
@@ -35,8 +40,8 @@ static bool has_ok(const check_person *p, dn_day day) {
 
 /* False: it changes nothing that could be judged further. */
 static bool judge_once(check *c, const check_person *p, const dn_happening *h) {
-    const check_record *r = &c->users.records[h->n];
-    char                day[CHECK_DAY_TEXT];
+    const bool succeeded = p->flags & CHECK_SUCCESS;
+    char       day[CHECK_DAY_TEXT];
 
     if (h->day < p->starts_on) {
         check_say(c, CHECK_I6, h->n, h->day, "finalized, but it begins on %s: right is nothing",
@@ -44,11 +49,11 @@ static bool judge_once(check *c, const check_person *p, const dn_happening *h) {
         return false;
     }
     if (h->day > p->last_day) return true;
-    if (h->day == p->last_day && h->status == DN_DAILY_SUCCESS && r->status == DN_DAILY_SUCCESS)
+    if (h->day == p->last_day && h->status == DN_DAILY_SUCCESS && succeeded)
         check_say(c, CHECK_I1, h->n, h->day, "a second success: right is one at most");
     else if (h->day == p->last_day)
         check_say(c, CHECK_I6, h->n, h->day, "finalized as %s, but it was as %s: right is once",
-                  status_text(h->status), status_text((dn_daily_status)r->status));
+                  status_text(h->status), status_text(status_of(p)));
     else
         check_say(c, CHECK_I6, h->n, h->day,
                   "finalized, but last_date is %s: right is that it never falls",
@@ -79,18 +84,19 @@ static void apply(check *c, check_person *p, const dn_happening *h) {
 
     has_row(c, p, h->day);
     p->last_day = h->day;
-    r->status = (uint8_t)h->status;
+    p->flags &= (uint16_t) ~(CHECK_SUCCESS | CHECK_CUT);
+    p->flags |= success ? CHECK_SUCCESS : CHECK_CUT;
     check_minute_done(&c->users.minutes[p->due], h->day);
     check_changed(c, h->n);
     if (success) {
-        r->last_run_ms = r->ok_ms;
+        r->last_run_ms = p->flags & CHECK_OK_APART ? r->ok_ms : c->wall_ms;
         if (p->state == CHECK_OK_WAITS && p->days[0].day == h->day) check_ok_is_settled(c, p);
     } else {
         r->epoch++;
         c->cutoffs++;
-        p->cut_ms = (uint32_t)c->now_ms;
+        r->cut_ms = (uint32_t)c->now_ms;
     }
-    if (p->days[0].day == h->day) p->flags &= (uint8_t)~CHECK_MAYBE_OK;
+    if (p->days[0].day == h->day) p->flags &= (uint16_t)~CHECK_MAYBE_OK;
     /* The tick that asked for the cutoff could not ask for the next day too. */
     look_at_next_day(c, p, h->n, c->now_ms + !success);
 }
@@ -131,7 +137,7 @@ void check_on_late(check *c, const dn_happening *h) {
         check_say(c, CHECK_LATE, h->n, h->day,
                   "a late success, but the day was not finalized: right is a success");
     if (p->state == CHECK_OK_WAITS) check_ok_is_settled(c, p);
-    p->flags &= (uint8_t)~CHECK_MAYBE_OK;
+    p->flags &= (uint16_t)~CHECK_MAYBE_OK;
     check_changed(c, h->n);
     check_look_soon(c, h->n, c->now_ms);
 }
@@ -202,8 +208,8 @@ void check_user(check *c, const check_final *f) {
     if (f->starts_on != p->starts_on)
         differs(c, f, "starts_on", check_day_text(f->starts_on, is),
                 check_day_text(p->starts_on, should));
-    if (f->status != (dn_daily_status)r->status)
-        differs(c, f, "status", status_text(f->status), status_text((dn_daily_status)r->status));
+    if (f->status != status_of(p))
+        differs(c, f, "status", status_text(f->status), status_text(status_of(p)));
     if (f->last_run_ms != r->last_run_ms)
         differs(c, f, "last_run_at", run_text(f->last_run_ms, is),
                 run_text(r->last_run_ms, should));

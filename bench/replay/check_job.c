@@ -100,7 +100,7 @@ void check_on_enqueued(check *c, const dn_happening *h) {
                   (long long)(c->now_ms - t->asked_ms), (long long)c->retry_ms);
     t->asked_ms = c->now_ms;
     p->state = CHECK_QUEUED;
-    p->flags &= (uint8_t)~CHECK_MAYBE_QUEUED;
+    p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     c->queued++;
     check_order_add(&c->order, minute_of(p));
     if (fresh) check_minute_begun(&c->users.minutes[p->due], h->day);
@@ -124,7 +124,9 @@ void check_on_ignored(check *c, const dn_happening *h) {
                   h->reason ? h->reason : "", state_text(busy ? busy : p));
         return;
     }
-    if (throttled && h->reason && strcmp(h->reason, "throttle") == 0) return;
+    if ((throttled || (p->flags & CHECK_FORGOTTEN)) && h->reason &&
+        strcmp(h->reason, "throttle") == 0)
+        return;
     check_say(c, CHECK_IGNORED, h->n, h->day, "ignored for \"%s\", but it is %s%s: right is %s",
               h->reason ? h->reason : "", state_text(p),
               throttled ? " and was enqueued too lately" : " and was not enqueued lately",
@@ -157,7 +159,7 @@ void check_on_expired(check *c, const dn_happening *h) {
                   "start it",
                   p->due / 60U, p->due % 60U);
     if (p->state == CHECK_QUEUED) check_out_of_queue(c, p);
-    p->flags &= (uint8_t)~CHECK_MAYBE_QUEUED;
+    p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     is_idle(c, p, h->n);
 }
 
@@ -232,10 +234,11 @@ static void judge_turn(check *c, check_person *p, const dn_happening *h) {
                   (long long)(c->window_ms / CHECK_MINUTE), p->due / 60U, p->due % 60U);
 }
 
-static void count_start(check *c, check_tries *t, const dn_happening *h) {
+static void count_start(check *c, const check_person *p, check_tries *t, const dn_happening *h) {
     const uint32_t least = t->starts + 1;
 
-    if (h->attempt != least && !(c->unsure && h->attempt == least + 1))
+    if (h->attempt != least && !(c->unsure && h->attempt == least + 1) &&
+        !((p->flags & CHECK_FORGOTTEN) && h->attempt > least))
         check_say(c, CHECK_LOG, h->n, h->day, "attempt %u starts: right is attempt %u", h->attempt,
                   least);
     t->starts = h->attempt;
@@ -257,8 +260,8 @@ void check_on_started(check *c, const dn_happening *h) {
         check_order_began(&c->order, minute_of(p), (uint32_t)h->n);
         check_out_of_queue(c, p);
     }
-    count_start(c, check_tries_open(p, h->day, &fresh), h);
-    p->flags &= (uint8_t)~CHECK_MAYBE_QUEUED;
+    count_start(c, p, check_tries_open(p, h->day, &fresh), h);
+    p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     if (!run_begins(c, p, h->n)) return;
     p->state = CHECK_RUNNING;
     if (c->running > c->config.max_concurrency)
@@ -297,17 +300,23 @@ static void judge_stop(check *c, const check_person *p, const dn_happening *h) {
 
 /* The success goes into the line of the one who writes, behind a cutoff that was asked for while the disk was full. */
 static void ok_in_hand(check *c, check_person *p, const dn_happening *h) {
-    const bool behind = !check_store_is_well(c) && c->ticked && c->tick_date == h->day &&
+    const bool well = check_store_is_well(c);
+    const bool behind = !well && c->ticked && c->tick_date == h->day &&
                         c->tick_wall_ms >= check_cutoff(p->due, h->day);
 
     if (!check_lives(p)) {
         /* Nothing will be written, and nothing said; but its id is busy until then. */
-        if (check_store_is_well(c)) is_idle(c, p, h->n);
+        if (well) is_idle(c, p, h->n);
         else c->gone_oks++;
         return;
     }
-    p->flags = (uint8_t)((p->flags & ~CHECK_BEHIND) | (behind ? CHECK_BEHIND : 0));
-    c->users.records[h->n].ok_ms = h->at_ms;
+    const bool apart = !well || c->config.lag_ms > 0;
+    p->flags &= (uint16_t) ~(CHECK_BEHIND | CHECK_OK_APART);
+    if (behind) p->flags |= CHECK_BEHIND;
+    if (apart) {
+        p->flags |= CHECK_OK_APART;
+        c->users.records[h->n].ok_ms = h->at_ms;
+    }
     c->oks++;
     c->ok_n = (uint32_t)h->n;
 }

@@ -31,9 +31,10 @@ static void judge_later(check *c, check_person *p, uint32_t n) {
 /* The tick that began at begun_ms had to ask for an attempt; unless one is under way, or was asked for too lately. */
 static void judge_try(check *c, check_person *p, uint32_t n, dn_day day, int64_t begun_ms) {
     if (check_busy(&c->users, p)) return; /* its end brings it here again */
-    const bool maybe = p->flags & (CHECK_MAYBE_OK | CHECK_MAYBE_QUEUED);
+    const bool maybe = p->flags & (CHECK_MAYBE_OK | CHECK_MAYBE_QUEUED | CHECK_FORGOTTEN);
     /* It was busy with the cutoff of the day before. */
-    const bool cut = p->last_day == day - 1 && p->cut_ms == (uint32_t)begun_ms;
+    const bool cut = (p->flags & CHECK_CUT) && p->last_day == day - 1 &&
+                     c->users.records[n].cut_ms == (uint32_t)begun_ms;
     if (maybe || cut) {
         check_look_soon(c, n, begun_ms + 1);
         return;
@@ -100,7 +101,7 @@ static void look_at_waiting(check *c, int64_t begun_ms, bool all) {
         while (n != CHECK_NOBODY) {
             const uint32_t at = n;
             n = c->users.people[at].next;
-            c->users.people[at].flags &= (uint8_t)~CHECK_IN_WHEEL;
+            c->users.people[at].flags &= (uint16_t)~CHECK_IN_WHEEL;
             if (!all) look(c, at, begun_ms);
         }
     }
@@ -171,6 +172,8 @@ void check_on_tick(check *c, const event *e) {
     c->tick_date = today;
     if (c->latest_date < today) c->latest_date = today;
     c->enqueued = c->ignored = 0;
+    const int64_t opens = check_floor(h->at_ms + c->config.tick_ms + c->window_ms, CHECK_MINUTE);
+    check_users_fetch(&c->users, (uint32_t)(opens - check_floor(opens, 1440) * 1440));
 }
 
 /* ---- What came of it ---- */
@@ -225,7 +228,7 @@ static void judge_rows(check *c) {
 
 void check_drop(check *c) {
     for (size_t i = 0; i < c->closing_len; i++)
-        c->users.people[c->closing[i]].flags &= (uint8_t)~CHECK_JUDGED;
+        c->users.people[c->closing[i]].flags &= (uint16_t)~CHECK_JUDGED;
     c->closing_len = 0;
     c->cutoffs = 0;
     c->pending.any = false;

@@ -4,8 +4,10 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { LEAST = 64 };
+enum { LEAST = 64, FETCH_MOST = 8192 };
+#define HUGE_PAGE ((size_t)2 << 20)
 
 int check_users_init(check_users *u) {
     *u = (check_users){.era = 1, .memory = 1, .process = 1};
@@ -41,11 +43,12 @@ static void forget_tries(check_person *p, bool day_too) {
 void check_person_renew(check_users *u, check_person *p) {
     if (p->era < u->process) {
         p->state = CHECK_IDLE;
-        p->flags &= (uint8_t) ~(CHECK_MAYBE_OK | CHECK_BEHIND | CHECK_MAYBE_QUEUED);
+        p->flags &=
+            (uint16_t) ~(CHECK_MAYBE_OK | CHECK_BEHIND | CHECK_MAYBE_QUEUED | CHECK_FORGOTTEN);
         forget_tries(p, /* day_too= */ true);
     } else {
         if (p->state == CHECK_OK_WAITS) p->flags |= CHECK_MAYBE_OK;
-        if (p->era < u->memory) p->flags &= (uint8_t)~CHECK_MAYBE_QUEUED;
+        if (p->era < u->memory) p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
         else if (p->state == CHECK_QUEUED) p->flags |= CHECK_MAYBE_QUEUED;
         p->state = CHECK_IDLE;
         if (p->era < u->memory) forget_tries(p, /* day_too= */ !(p->flags & CHECK_MAYBE_OK));
@@ -59,6 +62,9 @@ check_tries *check_tries_open(check_person *p, dn_day day, bool *out_fresh) {
     *out_fresh = false;
     if (first.day == day) return &p->days[0];
     *out_fresh = p->days[1].day != day;
+    /* One that is finalized never comes again. */
+    const dn_day out = p->days[1].day;
+    if (*out_fresh && out > p->last_day && out >= p->starts_on) p->flags |= CHECK_FORGOTTEN;
     p->days[0] = *out_fresh ? (check_tries){.day = day, .asked_ms = CHECK_NEVER} : p->days[1];
     p->days[1] = first;
     return &p->days[0];
@@ -66,9 +72,9 @@ check_tries *check_tries_open(check_person *p, dn_day day, bool *out_fresh) {
 
 check_person *check_busy(check_users *u, check_person *p) {
     if (p->state != CHECK_IDLE) return p;
+    if (!(p->flags & CHECK_HAS_ELDER)) return NULL;
     const uint32_t elder = u->records[check_number_of(u, p)].elder;
-    if (elder == CHECK_NOBODY) return NULL;
-    check_person *before = check_person_of(u, elder);
+    check_person  *before = check_person_of(u, elder);
     return before && before->state != CHECK_IDLE ? before : NULL;
 }
 
@@ -86,20 +92,41 @@ static int grow(void **rows, size_t size, size_t need, size_t *cap) {
     return DN_OK;
 }
 
-static int reserve_people(check_users *u, uint32_t n) {
-    size_t people = u->cap, records = u->cap;
-    void  *rows = u->people;
+static size_t more_than(size_t n, size_t cap) {
+    while (cap <= n) cap *= 2;
+    return cap;
+}
 
-    if (n < u->cap) return DN_OK;
-    int rc = grow(&rows, sizeof *u->people, (size_t)n + 1, &people);
-    u->people = rows;
-    if (rc < 0) return rc;
-    rows = u->records;
-    rc = grow(&rows, sizeof *u->records, (size_t)n + 1, &records);
-    u->records = rows;
-    if (rc < 0) return rc;
-    u->cap = (uint32_t)people;
+/* In large pages, if the system has any: users are met in no order. */
+static void *moved(void *rows, size_t old_bytes, size_t bytes) {
+    void *room = NULL;
+
+    if (posix_memalign(&room, bytes < HUGE_PAGE ? 64 : HUGE_PAGE, bytes) != 0) return NULL;
+    if (bytes >= HUGE_PAGE) (void)madvise(room, bytes, MADV_HUGEPAGE);
+    if (old_bytes > 0) memcpy(room, rows, old_bytes);
+    free(rows);
+    return room;
+}
+
+static int reserve_people(check_users *u, uint32_t n) {
+    const size_t old = u->cap, cap = more_than(n, old < LEAST ? LEAST : old);
+
+    if (n < old) return DN_OK;
+    check_person *people = moved(u->people, old * sizeof *people, cap * sizeof *people);
+    if (!people) return DN_ENOMEM;
+    u->people = people;
+    check_record *records = moved(u->records, old * sizeof *records, cap * sizeof *records);
+    if (!records) return DN_ENOMEM;
+    u->records = records;
+    u->cap = (uint32_t)cap;
     return DN_OK;
+}
+
+void check_users_fetch(const check_users *u, uint32_t minute) {
+    const check_minute *m = &u->minutes[minute];
+
+    for (uint32_t i = 0; i < m->len && i < FETCH_MOST; i++)
+        __builtin_prefetch(&u->people[m->rows[i]], 1, 2);
 }
 
 /* ---- Minutes ---- */
@@ -183,8 +210,10 @@ static void inherit(check_users *u, uint32_t n, uint64_t hash) {
         memcpy(p->days, before->days, sizeof p->days);
         p->days[0].starts = p->days[1].starts = 0;
         const uint32_t runs = before->state != CHECK_IDLE ? old : u->records[old].elder;
+        if (runs == CHECK_NOBODY) return;
+        p->flags |= CHECK_HAS_ELDER;
         u->records[n].elder = runs;
-        if (runs != CHECK_NOBODY) u->records[runs].heir = n;
+        u->records[runs].heir = n;
         return;
     }
 }
@@ -232,7 +261,7 @@ int check_users_remove(check_users *u, uint32_t n, int64_t now_ms, int64_t retry
     const check_record *r = &u->records[n];
 
     minute_drop(u, n);
-    p->flags &= (uint8_t)~CHECK_LIVES;
+    p->flags &= (uint16_t)~CHECK_LIVES;
     u->live--;
     if (p->state == CHECK_QUEUED) p->state = CHECK_IDLE;
     if (!stays(u, n, now_ms, retry_ms)) return DN_OK;

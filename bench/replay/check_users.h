@@ -23,6 +23,11 @@ enum {
     CHECK_BEHIND = 8,        /* the ok came when its cutoff stood in the line already */
     CHECK_MAYBE_QUEUED = 16, /* an executor crashed: it may have been on its way there */
     CHECK_JUDGED = 32,       /* stands among those that are judged with the tick */
+    CHECK_FORGOTTEN = 64,  /* more than two days were open: of one it is not known what was tried */
+    CHECK_HAS_ELDER = 128, /* another one had its id, and may still run */
+    CHECK_SUCCESS = 256,   /* how last_day ended */
+    CHECK_CUT = 512,       /* likewise */
+    CHECK_OK_APART = 1024, /* when its ok came stands in its record; else it was this instant */
 };
 
 /* Of the day that was asked for last, and of another one: around midnight two may matter. */
@@ -34,24 +39,25 @@ typedef struct check_tries {
 
 typedef struct check_person {
     dn_day last_day, starts_on, recorded; /* recorded: the last day with a row, of whatever kind */
-    uint16_t    due;
-    uint8_t     state, flags;
+    uint16_t    due, flags;
     check_tries days[2];
     uint32_t    run;  /* which, while it runs */
     uint32_t    next; /* in its list of the wheel */
     uint32_t    era;
-    uint32_t    cut_ms; /* steady, the low half: when its last cutoff was written */
+    uint8_t     state;
+    uint8_t     spare[3];
 } check_person;
 _Static_assert(sizeof(check_person) == 64, "one cache line");
 
 typedef struct check_record {
     int64_t  last_run_ms, ok_ms; /* wall; ok_ms: of the ok in hand */
     uint32_t epoch;
-    uint32_t at;    /* where it stands among those of its minute */
-    uint32_t elder; /* had this id before, and may still run */
-    uint32_t heir;  /* has it now */
+    uint32_t at;     /* where it stands among those of its minute */
+    uint32_t elder;  /* had this id before, and may still run */
+    uint32_t heir;   /* has it now */
+    uint32_t cut_ms; /* steady, the low half: when its last cutoff was written */
     uint32_t id_at;
-    uint8_t  id_len, status, looked_at;
+    uint8_t  id_len, looked_at;
 } check_record;
 
 /* Those with a cutoff at one minute. begun and done count, for one day, how many of them have been asked for, and are
@@ -104,6 +110,9 @@ check_person *check_busy(check_users *u, check_person *p);
 
 /* The tries of that day, which become those asked for last; as of nobody, if there are none. */
 check_tries *check_tries_open(check_person *p, dn_day day, bool *out_fresh);
+
+/* Whose window opens at that minute of the day is about to be told of. */
+void check_users_fetch(const check_users *u, uint32_t minute);
 /* NULL: there were none. */
 static inline check_tries *check_tries_of(check_person *p, dn_day day) {
     if (p->days[0].day == day) return &p->days[0];
