@@ -125,8 +125,10 @@ static int reserve_people(check_users *u, uint32_t n) {
 void check_users_fetch(const check_users *u, uint32_t minute) {
     const check_minute *m = &u->minutes[minute];
 
-    for (uint32_t i = 0; i < m->len && i < FETCH_MOST; i++)
+    for (uint32_t i = 0; i < m->len && i < FETCH_MOST; i++) {
         __builtin_prefetch(&u->people[m->rows[i]], 1, 2);
+        __builtin_prefetch(&u->records[m->rows[i]], 1, 2);
+    }
 }
 
 /* ---- Minutes ---- */
