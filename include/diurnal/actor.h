@@ -255,7 +255,7 @@ typedef struct dn_down {
  * self if name is empty, longer than DN_NAME_MAX, or memory is out. */
 dn_ref dn_name(dn_self *self, const char *name);
 
-/* Who holds it now, or DN_NOBODY. */
+/* Who holds it now, or DN_NOBODY. Of an address that is no name: itself, or DN_NOBODY if it has ended. */
 dn_ref dn_whereis(dn_self *self, dn_ref name);
 
 /* ---- Time ----

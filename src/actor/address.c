@@ -23,6 +23,14 @@ dn_ref dn_name(dn_self *self, const char *name) {
     return (dn_ref){REF_NAME_BIT | number};
 }
 
-dn_ref dn_whereis(dn_self *self, dn_ref name) { return rt_resolve(self->loop->runtime, name); }
+dn_ref dn_whereis(dn_self *self, dn_ref name) {
+    const dn_loop *l = self->loop;
+    const dn_ref   who = rt_resolve(l->runtime, name);
+    const uint32_t index = ref_loop(who);
+
+    if (index == l->index) return actor_find(l, who) ? who : DN_NOBODY;
+    if (index >= l->runtime->loops_len) return DN_NOBODY;
+    return door_alive(l->runtime->loops[index], who) ? who : DN_NOBODY;
+}
 
 uint64_t dn_random(dn_self *self) { return self->loop->driver->random(self->loop); }

@@ -215,11 +215,15 @@ static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter
     a->state = state_take(l, a->cls->state_size);
     if (!a->state) return DN_ENOMEM;
     if (spec->name) rc = name_claim(l, a, spec->name);
-    if (rc == DN_OK && spec->linked)
+    const bool watched = spec->monitored && parent;
+    if (rc == DN_OK && spec->linked && !watched)
         rc = watch_new(l, a, parent, starter, 0, /* link= */ true, &link);
-    if (rc == DN_OK && spec->monitored && parent)
+    if (rc == DN_OK && watched) {
         rc = watch_new(l, parent, a, a->ref, spec->tag, /* link= */ false, watch_id);
-    else if (rc == DN_OK && *watch_id) rc = watch_fulfil(l, a, starter, *watch_id, spec->tag);
+        if (rc == DN_OK && spec->linked) watch_links(l, *watch_id);
+    }
+    if (rc == DN_OK && !watched && *watch_id)
+        rc = watch_fulfil(l, a, starter, *watch_id, spec->tag);
     return rc;
 }
 

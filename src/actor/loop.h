@@ -64,6 +64,7 @@ struct watch {
     dn_msg  *block;  /* in the target's list; NULL if that is on another loop, or has become DOWN */
     dn_msg  *cancel; /* target on another loop: the message that will withdraw the watch */
     uint32_t gen;
+    bool     kills; /* the target ends with the watcher */
 };
 
 typedef struct owned owned;
@@ -410,6 +411,8 @@ void                   timer_drop(dn_loop *l, timer *t);
 /* ---- watch.c ---- */
 DN_MUST_USE int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target,
                           uint64_t tag, bool link, uint64_t *out_id);
+/* Of a target on this loop: from now on it also ends with its watcher. */
+void            watch_links(dn_loop *l, uint64_t id);
 uint64_t        watch_promise(dn_loop *l, dn_self *watcher); /* 0: no memory */
 DN_MUST_USE int watch_fulfil(dn_loop *l, dn_self *target, dn_ref watcher, uint64_t id,
                              uint64_t tag);

@@ -24,7 +24,8 @@ static inline void timer_set_due(timer *t, int64_t due_ns, uint32_t kind) {
     const int64_t early_ns = due_ms > INT64_MAX / NS_PER_MS ? 0 : due_ms * NS_PER_MS - due_ns;
 
     t->entry.due_ms = due_ms;
-    t->entry.user = kind | (uint32_t)(early_ns / NS_PER_US) << TIMER_EARLY_SHIFT;
+    t->entry.user = kind;
+    if (early_ns > 0) t->entry.user |= (uint32_t)(early_ns / NS_PER_US) << TIMER_EARLY_SHIFT;
 }
 
 static int64_t timer_due_ns(const timer *t) {
@@ -283,11 +284,13 @@ dn_timer_id dn_timer_at_mono(dn_self *self, int64_t mono_ns, uint32_t kind, uint
 }
 
 dn_timer_id dn_timer_after(dn_self *self, int64_t delay_ms, uint32_t kind, uint64_t value) {
-    const int64_t room_ms = (INT64_MAX - self->loop->mono_ns) / NS_PER_MS;
-    const int64_t delay_ns = delay_ms < room_ms ? delay_ms * NS_PER_MS : INT64_MAX;
+    int64_t delay_ns, due_ns;
 
-    return dn_timer_at_mono(self, saturating_add(self->loop->mono_ns, delay_ms < 0 ? 0 : delay_ns),
-                            kind, value);
+    if (delay_ms < 0) delay_ms = 0;
+    if (__builtin_mul_overflow(delay_ms, (int64_t)NS_PER_MS, &delay_ns) ||
+        __builtin_add_overflow(self->loop->mono_ns, delay_ns, &due_ns))
+        due_ns = INT64_MAX;
+    return dn_timer_at_mono(self, due_ns, kind, value);
 }
 
 dn_timer_id dn_timer_at_wall(dn_self *self, int64_t wall_ms, uint32_t kind, uint64_t value) {

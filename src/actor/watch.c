@@ -2,7 +2,8 @@
  * A watch is two things: a record on the watcher's side, which says that it still stands, and a
  * message block in the list of the watched, which is already the message it will become. So an
  * ending actor allocates nothing to tell the others, and a withdrawn watch tells nobody: what arrives
- * without its record is dropped. */
+ * without its record is dropped. Where a parent watches its child the link the other way costs
+ * nothing more: when the watcher ends, the block kills the watched. */
 #include "rt.h"
 
 #include <assert.h>
@@ -52,6 +53,7 @@ static watch *record_new(dn_loop *l, dn_self *watcher, dn_ref target) {
     w->watcher = watcher;
     w->target = target;
     w->cancel = w->block = NULL;
+    w->kills = false;
     w->next = watcher->watches;
     w->link = &watcher->watches;
     if (w->next) w->next->link = &w->next;
@@ -98,6 +100,8 @@ int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target
     msg_route(l, block);
     return DN_OK;
 }
+
+void watch_links(dn_loop *l, uint64_t id) { watch_find(l, id)->kills = true; }
 
 /* Of an actor that another loop is about to start: its address is not known here, so the watcher's end
  * withdraws nothing, and what the block becomes then finds nobody. */
@@ -206,8 +210,20 @@ static void watch_withdraw(dn_loop *l, watch *w) {
     watch_forget(l, w);
 }
 
+/* The block of a watch that links becomes the end of whom it watched, instead of word of it. */
+static void watch_kills(dn_loop *l, watch *w) {
+    dn_msg *block = DN_TAKE(w->block);
+
+    block_unlink(slab_at(&l->actors, ref_slot(w->target)), block);
+    actor_ask_to_end(l, block, w->target, SYS_KILL);
+    watch_forget(l, w);
+}
+
 void watches_drop_all(dn_loop *l, dn_self *a) {
-    while (a->watches) watch_withdraw(l, a->watches);
+    while (a->watches) {
+        if (a->watches->kills && a->watches->block) watch_kills(l, a->watches);
+        else watch_withdraw(l, a->watches);
+    }
 }
 
 dn_watch_id dn_monitor(dn_self *self, dn_ref who, uint64_t tag) {

@@ -41,7 +41,7 @@ static int task_init(dn_self *self, void *state, const void *config) {
     const dn_task_brief *b = config;
 
     /* DN_STOP: it was on its way too long, and does not begin. */
-    if (!dn_ref_equal(dn_whereis(self, dn_name(self, DN_EXECUTOR)), b->executor)) return DN_STOP;
+    if (dn_ref_is_nobody(dn_whereis(self, b->executor))) return DN_STOP;
     if (dn_now_ms(self) >= dn_daily_cutoff_ms(b->due, b->day)) return DN_STOP;
     const dn_task_terms *terms = b->terms;
     t->executor = b->executor;

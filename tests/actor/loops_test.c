@@ -28,6 +28,8 @@ static int expect_started(dn_self *self, void *state, const dn_msg *msg) {
     CHECK_UINT(s->tag, 7);
     CHECK_INT(s->status, DN_OK);
     CHECK(dn_ref_equal(s->who, dn_whereis(self, named(self, "elsewhere"))));
+    CHECK(dn_ref_equal(s->who, dn_whereis(self, s->who)));
+    CHECK(dn_ref_is_nobody(dn_whereis(self, (dn_ref){.bits = s->who.bits + (1ULL << 24)})));
     return DN_STOP;
 }
 

@@ -252,6 +252,26 @@ static int names_agree(dn_self *self, const void *arg) {
     return DN_OK;
 }
 
+static int where_is(dn_self *self, const void *arg) {
+    const dn_ref who = *(const dn_ref *)arg, now = dn_whereis(self, who);
+
+    say(dn_ref_is_nobody(now) ? "nobody" : dn_ref_equal(now, who) ? "there" : "another");
+    return DN_OK;
+}
+
+TEST(an_address_is_where_it_is_until_its_actor_ends) {
+    stage_begins();
+    const dn_ref first = born("a"), nowhere = {.bits = UINT64_C(77) << 56};
+
+    in("root", where_is, &first);
+    in("root", act_kill, "a");
+    in("root", where_is, &first);
+    (void)born("a");
+    in("root", where_is, &first);
+    in("root", where_is, &nowhere);
+    CHECK_STR(said(), "there nobody nobody nobody");
+}
+
 TEST(a_name_is_one_address_for_all) {
     stage_begins();
     in("root", names_agree, NULL);
