@@ -39,22 +39,28 @@ int dn_call(dn_self *self, dn_ref to, uint32_t kind, const void *body, size_t si
             int64_t timeout_ms, dn_call_id *out_id) {
     dn_loop *l = self->loop;
 
+    assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
     assert(timeout_ms >= 0 && "a call's timeout is not negative");
     const int64_t deadline_ns = timeout_ms < (INT64_MAX - l->mono_ns) / 1000000
                                     ? l->mono_ns + timeout_ms * 1000000
                                     : INT64_MAX;
     timer        *t = timer_arm(l, self, deadline_ns, /* kind= */ 0, 0);
-    if (!t) fail_nomem();
-    dn_msg *m = dn_msg_new(self, kind, 0);
-    if (msg_set_body(m, body, size) < 0) fail_nomem(); /* t and m are self's: they go with it */
+    dn_msg       *m = t ? msg_take(l) : NULL;
+    if (!m) fail_nomem(); /* t is self's, and goes with it */
+    if (msg_set_body(m, body, size) < 0) {
+        msg_free(l, m);
+        fail_nomem();
+    }
+    m->from = self->ref;
+    m->kind = kind;
     m->flags |= MSG_REQUEST;
     m->call = timer_id(l, t);
     m->deadline_ns = deadline_ns;
     const uint64_t id = m->call;
-    const int      rc = dn_send_take(self, to, m);
+    const int      rc = msg_send_on(self, to, m);
     if (rc < 0) {
         m->flags &= (uint8_t)~MSG_REQUEST;
-        dn_msg_free(self, m);
+        msg_free(l, m);
         timer_drop(l, t);
         return rc;
     }
@@ -77,12 +83,12 @@ void dn_call_cancel(dn_self *self, dn_call_id id) {
 
 /* A reply may be made of the very body it answers: that one goes last. */
 static __attribute__((noinline)) int body_replace(dn_msg *m, const void *body, size_t size) {
-    dn_msg old = *m;
+    const msg_large old = m->large;
 
     m->flags &= (uint8_t)~MSG_LARGE;
     const int rc = msg_set_body(m, body, size);
-    if (rc < 0) *m = old;
-    else msg_drop_body(&old);
+    if (rc == DN_OK) msg_large_release(&old);
+    else msg_set_large(m, old.body, old.size, old.release);
     return rc;
 }
 

@@ -378,14 +378,16 @@ void msg_let_go(dn_loop *l, dn_msg *m, int status);
 /* Brings a message that is exempt from bounds to m->to, wherever that is. */
 void msg_route(dn_loop *l, dn_msg *m);
 /* A message has reached this loop, from another one or after a delay. */
-void           msg_arrive(dn_loop *l, dn_msg *m);
-void           msg_push(dn_loop *l, dn_self *a, dn_msg *m);
-void           msg_uncount(dn_loop *l, dn_msg *m);
-void           msg_hold(dn_self *a, dn_msg *m);
-void           msg_unhold(dn_self *a, dn_msg *m);
-void           lane_discard(dn_loop *l, dn_self *a, dn_ref was); /* a's address is void already */
-void           room_check(dn_loop *l, dn_self *a);
-_Noreturn void fail_nomem(void);
+void msg_arrive(dn_loop *l, dn_msg *m);
+void msg_push(dn_loop *l, dn_self *a, dn_msg *m);
+/* A whole message; a request keeps its caller. On DN_OK it is gone. */
+DN_MUST_USE int msg_send_on(dn_self *self, dn_ref to, dn_msg *m);
+void            msg_uncount(dn_loop *l, dn_msg *m);
+void            msg_hold(dn_self *a, dn_msg *m);
+void            msg_unhold(dn_self *a, dn_msg *m);
+void            lane_discard(dn_loop *l, dn_self *a, dn_ref was); /* a's address is void already */
+void            room_check(dn_loop *l, dn_self *a);
+_Noreturn void  fail_nomem(void);
 
 /* ---- call.c ---- */
 /* A reply has come: is that call still open? Closes it. */

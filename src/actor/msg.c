@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+void msg_large_release(const msg_large *large) {
+    if (large->release == body_release) body_free(large->body, large->size);
+    else if (large->release == mem_free) mem_free(large->body);
+    else if (large->release) release_guarded(large->release, large->body);
+}
+
 void msg_drop_body(dn_msg *m) {
     const msg_large was = m->large;
     const bool      large = m->flags & MSG_LARGE;
@@ -14,10 +20,7 @@ void msg_drop_body(dn_msg *m) {
     m->inline_size = 0;
     m->flags &=
         (uint8_t)~MSG_LARGE; /* before it is released: whatever happens there, it is not again */
-    if (!large || !was.release) return;
-    if (was.release == body_release) body_free(was.body, was.size);
-    else if (was.release == mem_free) mem_free(was.body);
-    else release_guarded(was.release, was.body);
+    if (large) msg_large_release(&was);
 }
 
 int msg_set_body(dn_msg *m, const void *body, size_t size) {

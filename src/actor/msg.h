@@ -125,7 +125,10 @@ static inline void msg_set_large(dn_msg *m, void *body, size_t size, void (*rele
     m->inline_size = MSG_NOT_INLINE;
 }
 
-/* Frees what a large body owns and leaves the message without one. */
+/* Frees what a large body owns. */
+void msg_large_release(const msg_large *large);
+
+/* The same, and leaves the message without one. */
 void msg_drop_body(dn_msg *m);
 
 #endif

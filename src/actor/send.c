@@ -405,8 +405,7 @@ dn_msg *dn_msg_keep(dn_self *self, const dn_msg *msg) {
     return m;
 }
 
-/* Sends a whole message on; a request keeps its caller. */
-static int send_on(dn_self *self, dn_ref to, dn_msg *m) {
+int msg_send_on(dn_self *self, dn_ref to, dn_msg *m) {
     dn_loop *l = self->loop;
 
     assert(m->kind <= DN_KIND_MAX && "the runtime's own messages are not sent on");
@@ -428,7 +427,7 @@ static int send_on(dn_self *self, dn_ref to, dn_msg *m) {
 
 int dn_send_take(dn_self *self, dn_ref to, dn_msg *msg) {
     msg_unhold(self, msg);
-    const int rc = send_on(self, to, msg);
+    const int rc = msg_send_on(self, to, msg);
     if (rc < 0) msg_hold(self, msg);
     return rc;
 }
@@ -439,7 +438,7 @@ int dn_forward(dn_self *self, dn_ref to, const dn_msg *handled) {
 
     assert(m == handled && "only the message being handled can be forwarded, and only once");
     assert(m->kind <= DN_KIND_MAX && "the runtime's own messages are not forwarded");
-    const int rc = send_on(self, to, m);
+    const int rc = msg_send_on(self, to, m);
     if (rc == DN_OK) l->handling = NULL;
     return rc;
 }

@@ -9,6 +9,11 @@
 #include <assert.h>
 #include <string.h>
 
+/* A block has its tag where dn_down will have it. */
+enum { TAG_WORD = offsetof(dn_down, tag) / 8 };
+_Static_assert(offsetof(dn_down, tag) % 8 == 0 && sizeof(dn_down) <= MSG_INLINE_MAX,
+               "a block becomes DN_MSG_DOWN where it stands");
+
 static watch *watch_find(dn_loop *l, uint64_t id) {
     const uint32_t at = (uint32_t)(id >> 32) - 1;
 
@@ -89,7 +94,7 @@ int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target
         if (w) watch_forget(l, w);
         return DN_ENOMEM;
     }
-    block->words[1] = tag; /* where dn_down has its tag */
+    block->words[TAG_WORD] = tag;
     *out_id = id;
     if (!far) w->block = block;
     if (local_target) {
@@ -115,7 +120,7 @@ int watch_fulfil(dn_loop *l, dn_self *target, dn_ref watcher, uint64_t id, uint6
     dn_msg *block = block_new(l, watcher, id, SYS_WATCH);
 
     if (!block) return DN_ENOMEM;
-    block->words[1] = tag;
+    block->words[TAG_WORD] = tag;
     block_link(target, block);
     return DN_OK;
 }
@@ -157,11 +162,14 @@ static void block_tell(dn_loop *l, dn_msg *block, dn_ref who, int reason, const 
         block->kind = SYS_KILL;
         block->flags = MSG_SYSTEM | MSG_EXEMPT;
     } else {
-        dn_down down = {.who = who, .tag = block->words[1], .reason = reason};
-        text_copy(down.why, sizeof down.why, why);
+        dn_down *down = (dn_down *)(void *)block->inline_body; /* its tag is there */
+        down->who = who;
+        down->reason = reason;
+        memset(down->why, 0, sizeof down->why);
+        if (*why) text_copy(down->why, sizeof down->why, why);
         block->kind = DN_MSG_DOWN;
         block->flags = MSG_WATCH | MSG_EXEMPT;
-        msg_set_small(block, &down, sizeof down);
+        block->inline_size = sizeof *down;
     }
     if (ref_loop(watcher) == l->index) {
         watch *w = watch_find(l, block->call);
