@@ -73,6 +73,7 @@ struct dn_roster {
     uint32_t records_len, records_cap;
     uint32_t free; /* slot + 1 */
     size_t   users;
+    uint64_t greatest; /* number there ever was: they rise, and who is new has a greater one */
 
     by_number now;
     /* The table before, while it is moved: before[before_at] and what stands behind it, around the end, is empty,
@@ -117,6 +118,14 @@ static uint32_t number_at(const dn_roster *r, const by_number *t, uint64_t n) {
     return at;
 }
 
+/* Where n, which is not there, is to stand. The records of those before it are not looked at: they are far off. */
+static uint32_t number_gap(const by_number *t, uint64_t n) {
+    uint32_t at = number_home(t, n);
+
+    while (t->places[at]) at = (at + 1) & t->mask;
+    return at;
+}
+
 /* How many of those that are still to be moved stand before the home of n; before_left and more: it has been
  * moved. */
 static uint32_t number_home_before(const dn_roster *r, uint64_t n) {
@@ -149,7 +158,7 @@ static int numbers_grow(dn_roster *r, uint64_t n) {
 
     if (!places) return DN_ENOMEM;
     assert(!r->before.places);
-    r->before_at = number_at(r, &r->now, n);
+    r->before_at = number_gap(&r->now, n);
     r->before_left = r->before_sure = r->now.mask;
     r->before = r->now;
     r->now = (by_number){places, (uint32_t)cap - 1};
@@ -160,7 +169,7 @@ static int numbers_grow(dn_roster *r, uint64_t n) {
 static uint32_t *number_now(dn_roster *r, uint64_t n) {
     if (r->before.places && number_home_before(r, n) < r->before_sure)
         r->before_sure = number_home_before(r, n);
-    return &r->now.places[number_at(r, &r->now, n)];
+    return &r->now.places[number_gap(&r->now, n)];
 }
 
 /* Backwards: who stands before an empty place is in nobody's way and may go, and all others are found as before. */
@@ -191,7 +200,7 @@ static uint32_t *number_new(dn_roster *r, uint64_t n) {
     const by_number *t = &r->before;
 
     if (t->places && number_home_before(r, n) < r->before_left) {
-        const uint32_t at = number_at(r, t, n);
+        const uint32_t at = number_gap(t, n);
         if (at != r->before_at) return &t->places[at];
     }
     return number_now(r, n);
@@ -416,6 +425,7 @@ static int user_add(dn_roster *r, const dn_roster_user *user) {
     record_set(u, user);
     *number_new(r, user->n) = slot + 1; /* before its n is there to be found */
     u->n = user->n;
+    if (user->n > r->greatest) r->greatest = user->n;
     r->users++;
     row_add(r, slot);
     count(r, u, 1);
@@ -446,7 +456,7 @@ static int user_change(dn_roster *r, uint32_t slot, const dn_roster_user *user) 
 
 int dn_roster_put(dn_roster *r, const dn_roster_user *user) {
     assert(user->n > 0 && user->due < DN_DAY_MINUTES);
-    const uint32_t known = number_find(r, user->n);
+    const uint32_t known = user->n > r->greatest ? 0 : number_find(r, user->n);
     if (known) return user_change(r, known - 1, user);
     assert(user->id_len <= DN_ID_MAX);
     return user->id_len > 0 ? user_add(r, user) : DN_EDEAD;
