@@ -76,6 +76,10 @@ void dn_chains_remove(dn_chains *t, dn_chain_link *link) {
     t->len--;
 }
 
+void dn_chains_fetch(const dn_chains *t, uint64_t key) {
+    if (t->len > 0) __builtin_prefetch(&t->heads[chain_of(t, key)], /* for writing */ 1);
+}
+
 dn_chain_link *dn_chains_find(const dn_chains *t, uint64_t key) {
     if (t->len == 0) return NULL;
     dn_chain_link *link = t->heads[chain_of(t, key)];

@@ -25,6 +25,8 @@ void dn_chains_done(dn_chains *t); /* the things are their owner's */
 DN_MUST_USE int dn_chains_add(dn_chains *t, dn_chain_link *link);
 void            dn_chains_remove(dn_chains *t, dn_chain_link *link); /* one that is there */
 
+/* Has the memory brought near in which a key would be looked for. */
+void dn_chains_fetch(const dn_chains *t, uint64_t key);
 /* Of those with that key the one that was put last; NULL: there is none. */
 dn_chain_link *dn_chains_find(const dn_chains *t, uint64_t key);
 /* The next with the same key, or NULL. */

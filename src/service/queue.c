@@ -18,7 +18,8 @@ enum {
     QUEUE_GO_ON,
     EXPIRE_AT_ONCE = 1000,
     SWEEP_MS = 60000,
-    SWEEP_RECORDS = 4096
+    SWEEP_RECORDS = 4096,
+    PLANS_AT_ONCE = 16,
 };
 
 typedef struct queue {
@@ -90,12 +91,9 @@ static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const ch
     dn_log(DN_LOG_DEBUG, "queue.ignored", "user %.*s: %s", a->id_len, a->id, reason);
 }
 
-static void plan_one(dn_self *self, queue *q, const dn_attempt *a) {
+static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *r) {
     const int64_t now_ns = dn_mono_ns(self);
-    book_record  *r = book_of_n(&q->book, a->n); /* who is known by that is known by its id */
 
-    if (!r) r = book_open(&q->book, a->id, a->id_len);
-    if (!r) dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
     if (r->state != BOOK_IDLE) {
         q->status.deduped++;
         ignored(self, q, a, "dedupe");
@@ -122,12 +120,40 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a) {
            .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day);
 }
 
+/* A herd is not near in memory: so many are looked for at once. Who is known by its registration is known by its id,
+ * and that need not be hashed. */
+static void plan_some(dn_self *self, queue *q, const dn_attempt *const *some, size_t len) {
+    book_record *known[PLANS_AT_ONCE];
+    uint64_t     hashes[PLANS_AT_ONCE];
+
+    for (size_t i = 0; i < len; i++) book_fetch_n(&q->book, some[i]->n);
+    for (size_t i = 0; i < len; i++) {
+        known[i] = book_of_n(&q->book, some[i]->n);
+        hashes[i] = known[i] ? 0 : book_fetch(&q->book, some[i]->id, some[i]->id_len);
+    }
+    for (size_t i = 0; i < len; i++) {
+        const dn_attempt *a = some[i];
+        book_record      *r = known[i];
+        if (!r) r = book_open_hashed(&q->book, hashes[i], a->id, a->id_len);
+        if (!r) dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
+        plan_one(self, q, a, r);
+    }
+}
+
 static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
-    queue *q = state;
+    queue            *q = state;
+    const dn_attempt *some[PLANS_AT_ONCE];
+    size_t            len = 0;
 
     if (!dn_ref_equal(q->planner, dn_msg_from(msg))) q->taken = 0; /* of a plan that never ended */
     q->planner = dn_msg_from(msg);
-    for (DN_PACK_EACH_ID(dn_attempt, a, msg)) plan_one(self, q, a);
+    for (DN_PACK_EACH_ID(dn_attempt, a, msg)) {
+        some[len++] = a;
+        if (len < PLANS_AT_ONCE) continue;
+        plan_some(self, q, some, len);
+        len = 0;
+    }
+    plan_some(self, q, some, len);
     if (q->book.waiting.len > q->status.queued_peak) q->status.queued_peak = q->book.waiting.len;
     return DN_OK;
 }

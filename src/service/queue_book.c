@@ -74,6 +74,15 @@ book_record *book_of_n(const book *b, uint64_t n) {
     return link ? of_n(link) : NULL;
 }
 
+void book_fetch_n(const book *b, uint64_t n) { dn_chains_fetch(&b->by_n, n); }
+
+uint64_t book_fetch(const book *b, const char *id, uint8_t len) {
+    const uint64_t hash = dn_hash(b->key, id, len);
+
+    dn_chains_fetch(&b->by_hash, hash);
+    return hash;
+}
+
 book_record *book_find_hashed(const book *b, uint64_t hash, const char *id, uint8_t len) {
     dn_chain_link *link = dn_chains_find(&b->by_hash, hash);
 

@@ -75,6 +75,9 @@ book_record *book_of_n(const book *b, uint64_t n);
 book_record *book_of_ticket(const book *b, uint64_t ticket);
 /* The id's record, made if there is none. NULL: no memory. */
 book_record *book_open(book *b, const char *id, uint8_t len);
+/* Has the memory brought near in which a registration is looked for; and in which an id is, of which it says the hash. */
+void     book_fetch_n(const book *b, uint64_t n);
+uint64_t book_fetch(const book *b, const char *id, uint8_t len);
 /* The same of an id whose hash is known. */
 book_record *book_find_hashed(const book *b, uint64_t hash, const char *id, uint8_t len);
 book_record *book_open_hashed(book *b, uint64_t hash, const char *id, uint8_t len);

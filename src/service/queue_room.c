@@ -76,6 +76,7 @@ void *room_take(room *r, size_t size) {
     room_block *b = p->free;
     if (b) p->free = b->next_free;
     else b = (room_block *)(void *)((char *)p->blocks + p->fresh++ * stride(p));
+    if (p->free) __builtin_prefetch(p->free, /* for writing */ 1); /* the next one's */
     b->piece = p;
     p->live++;
     if (is_full(p) && p->next) {
