@@ -15,7 +15,7 @@ enum { BUFFER = 1 << 20, LINE_MAX = 2048 };
 struct events_out {
     int     fd, failed; /* errno of the first write that failed */
     char   *at;
-    int64_t t_ms;
+    int64_t t_ms, t_day_ms; /* of the instant in t_text, and of the day it is in */
     dn_day  day;
     char    t_text[DN_INSTANT_TEXT], day_text[DN_DAY_TEXT];
     char    buffer[BUFFER];
@@ -28,7 +28,7 @@ events_out *events_out_new(int fd) {
     o->fd = fd;
     o->failed = 0;
     o->at = o->buffer;
-    o->t_ms = 0;
+    o->t_ms = o->t_day_ms = 0;
     o->day = 0;
     dn_instant_write(o->t_ms, o->t_text);
     dn_day_write(o->day, o->day_text);
@@ -67,10 +67,29 @@ static char *put_day(events_out *o, char *at, dn_day day) {
     return at + DN_DAY_TEXT - 1;
 }
 
+static char *put_digits(char *at, uint32_t value, int digits) {
+    for (int i = digits - 1; i >= 0; i--, value /= 10) at[i] = (char)('0' + value % 10);
+    return at + digits;
+}
+
+/* "HH:MM:SS.mmm" over what is there: the date is the same as before. */
+static void write_time(char *at, uint32_t ms) {
+    at = put_digits(at, ms / 3600000, 2) + 1;
+    at = put_digits(at, ms / 60000 % 60, 2) + 1;
+    at = put_digits(at, ms / 1000 % 60, 2) + 1;
+    (void)put_digits(at, ms % 1000, 3);
+}
+
 static char *put_t(events_out *o, char *at, int64_t t_ms) {
     if (t_ms != o->t_ms) {
+        const int64_t in_day_ms = t_ms - o->t_day_ms;
+        if (in_day_ms >= 0 && in_day_ms < DN_DAY_MS) {
+            write_time(o->t_text + sizeof "YYYY-MM-DDT" - 1, (uint32_t)in_day_ms);
+        } else {
+            dn_instant_write(t_ms, o->t_text);
+            o->t_day_ms = dn_day_start_ms(dn_day_of_ms(t_ms));
+        }
         o->t_ms = t_ms;
-        dn_instant_write(t_ms, o->t_text);
     }
     PUT("{\"t\":\"");
     memcpy(at, o->t_text, DN_INSTANT_TEXT - 1);

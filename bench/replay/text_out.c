@@ -28,22 +28,50 @@ char *text_out_real(char *at, double value) {
 
 static bool is_plain(unsigned char c) { return c >= 0x20 && c != '"' && c != '\\'; }
 
-char *text_out_string(char *at, const char *text, size_t len) {
+#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
+
+/* Has one of eight bytes its highest bit in what is looked at? It may say so of a plain one; never the other way. */
+static bool has_zero_byte(uint64_t eight) {
+    return (eight - EACH_BYTE(1)) & ~eight & EACH_BYTE(0x80);
+}
+
+static bool may_want_escapes(uint64_t eight) {
+    const uint64_t below_space = (eight - EACH_BYTE(0x20)) & ~eight & EACH_BYTE(0x80);
+
+    return below_space || has_zero_byte(eight ^ EACH_BYTE('"')) ||
+           has_zero_byte(eight ^ EACH_BYTE('\\'));
+}
+
+static char *escaped(char *at, unsigned char c) {
     static const char hex[] = "0123456789abcdef";
 
+    if (is_plain(c)) {
+        *at++ = (char)c;
+    } else if (c == '"' || c == '\\') {
+        *at++ = '\\';
+        *at++ = (char)c;
+    } else {
+        at = text_out_words(at, "\\u00");
+        *at++ = hex[c >> 4];
+        *at++ = hex[c & 15];
+    }
+    return at;
+}
+
+char *text_out_string(char *at, const char *text, size_t len) {
     *at++ = '"';
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        if (is_plain(c)) {
-            *at++ = (char)c;
-        } else if (c == '"' || c == '\\') {
-            *at++ = '\\';
-            *at++ = (char)c;
+    for (uint64_t eight; len >= sizeof eight; text += sizeof eight, len -= sizeof eight) {
+        memcpy(&eight, text, sizeof eight);
+        if (may_want_escapes(eight)) {
+            for (size_t i = 0; i < sizeof eight; i++) at = escaped(at, (unsigned char)text[i]);
         } else {
-            at = text_out_words(at, "\\u00");
-            *at++ = hex[c >> 4];
-            *at++ = hex[c & 15];
+            memcpy(at, &eight, sizeof eight);
+            at += sizeof eight;
         }
+    }
+    for (size_t i = 0; i < len; i++) {
+        if (is_plain((unsigned char)text[i])) *at++ = text[i];
+        else at = escaped(at, (unsigned char)text[i]);
     }
     *at++ = '"';
     return at;

@@ -272,3 +272,17 @@ TEST(a_directory_that_cannot_be_is_said_in_one_line) {
     CHECK_INT(run_with(1, NULL, 0), DN_EIO);
     CHECK_MSG(strstr(run.why, "/proc/nothing/here") && !strchr(run.why, '\n'), "%s", run.why);
 }
+
+/* The date of an instant is written out once a day, whichever way the clock goes. */
+TEST(every_instant_is_written_as_the_wall_clock_has_it) {
+    trace_is(
+        HEADER("2024-02-28T23:59:00Z", "2024-03-01T00:02:00Z",
+               "") "{\"at\":\"2024-02-29T12:00:00.007Z\",\"op\":\"clock\",\"step_ms\":-43200008}\n"
+                   "{\"at\":\"2024-02-29T13:00:00Z\",\"op\":\"clock\",\"step_ms\":43200008}\n");
+    runs();
+    CHECK_INT(LINES("{\"t\":\"2024-02-29T00:00:00.000Z\""), 1);
+    CHECK_INT(LINES("{\"t\":\"2024-02-28T23:59:59.999Z\",\"ev\":\"clock\""), 1);
+    CHECK_INT(LINES("{\"t\":\"2024-02-29T00:00:59.992Z\",\"ev\":\"tick\""), 1);
+    CHECK_INT(LINES("{\"t\":\"2024-02-29T13:00:00.000Z\",\"ev\":\"tick\""), 1);
+    CHECK_INT(LINES("{\"t\":\"2024-03-01T00:00:00.000Z\",\"ev\":\"tick\""), 1);
+}
