@@ -27,7 +27,7 @@ typedef struct event {
     const dn_happening *h;         /* of a dn_happening_kind; else NULL. Borrowed for the call */
     int64_t             for_ms;    /* EVENT_STORE_FAILS */
     const event_slo    *slo;       /* EVENT_SLO */
-    const char         *name;      /* EVENT_ACTOR_CRASH: "kv", "queue", "tasks", "executor", "tick" */
+    const char         *name; /* EVENT_ACTOR_CRASH: "kv", "queue", "tasks", "executor", "tick" */
 } event;
 
 #endif

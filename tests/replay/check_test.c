@@ -1178,6 +1178,68 @@ TEST(log_that_cannot_be_so_is_found) {
     breaks(&t, CHECK_LOG, "attempt 3 starts: right is attempt 2");
 }
 
+TEST(log_of_a_life_that_cannot_be_so_is_found) {
+    tape t = ada_done();
+
+    world(&t, (event){.kind = EVENT_CRASH});
+    world(&t, (event){.kind = EVENT_CRASH});
+    breaks(&t, CHECK_LOG, "a crash of a process that was down");
+    t = ada_done();
+    t.now_ms = MINUTE;
+    world(&t, (event){.kind = EVENT_RESTART});
+    tick(&t, 0);
+    breaks(&t, CHECK_LOG, "a restart of a process that was up");
+}
+
+TEST(log_of_nobody_is_found) {
+    tape t = ada_done();
+
+    SAY(&t, SET, .n = BOB, .due = 1440, .starts_on = TODAY);
+    breaks(&t, CHECK_LOG, "registered as number 2, due at minute 1440: no user is so");
+    t = ada_done();
+    SAY(&t, STARTED, .n = BOB, .day = TODAY, .attempt = 1);
+    breaks(&t, CHECK_LOG, "a start, but there is no such user: right is nothing of nobody");
+    t = ada_done();
+    SAY(&t, LATE_SUCCESS, .n = BOB, .day = TODAY);
+    breaks(&t, CHECK_LATE, "a late success, but there is no such user");
+    t = ada_done();
+    SAY(&t, MISSED, .n = BOB, .day = TODAY);
+    breaks(&t, CHECK_MISSED, "missed, but there is no such user");
+}
+
+TEST(log_of_a_start_that_nobody_asked_for_is_found) {
+    tape t = tape_from(7, 59);
+
+    set(&t, ADA, DUE(8, 30));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    start(&t, ADA, 2);
+    breaks(&t, CHECK_LOG, "a start, but it was not queued for that day");
+}
+
+TEST(I4_a_tick_that_took_time_is_found) {
+    tape         t = ada_done();
+    dn_happening h = {.kind = DN_HAPPENED_TICK};
+
+    go(&t, 0, 7, 1);
+    h.at_ms = wall(&t);
+    wait(&t, 5);
+    world(&t, (event){.kind = h.kind, .h = &h});
+    CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
+    CHECK_UINT(check_violations_of(t.c, CHECK_I4), 2); /* it was late, too */
+    check_free(t.c);
+}
+
+TEST(I6_a_finalization_that_is_neither_is_found) {
+    tape t = ada_failed();
+
+    SAY(&t, FINALIZED, .n = ADA, .day = TODAY, .due = DUE(8, 0), .status = DN_DAILY_MISSED);
+    breaks(&t, CHECK_I6, "finalized as missed: right is success or cutoff_reached");
+}
+
 /* ---- Removed, and registered again ---- */
 
 TEST(again_with_the_same_id_its_running_job_and_its_throttle_stay) {
