@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { HANDED_AT_ONCE = 1000 }; /* kv has room for 4,096 */
+
 struct world {
     world_config          config;
     dn_sim               *sim;
@@ -25,6 +27,7 @@ struct world {
     dn_journal            journal;
     dn_telemetry_id       listens;
     pending               pending;
+    int                   handed;   /* messages, since kv was given time for them */
     int64_t               back_ms;  /* the process is down until then; INT64_MIN: it is up */
     int64_t               fails_ms; /* writes fail until then */
     int64_t               tick_began_ns;
@@ -55,7 +58,7 @@ static int64_t real_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void hand_on(world *w);
+static bool hand_on_some(world *w);
 
 static void said(void *context, dn_self *self, const dn_happening *h) {
     world *w = context;
@@ -72,7 +75,10 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     default: break;
     }
     tell(w, (event){.kind = h->kind, .t_ms = h->at_ms, .h = h});
-    if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) hand_on(w);
+    if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
+        w->handed = 0;
+        (void)hand_on_some(w);
+    }
 }
 
 static int slo_changed(void *context, const dn_event *event_of, const dn_value *values) {
@@ -140,16 +146,27 @@ static int rank(void *context, const char *actor, uint32_t kind) {
 
 /* ---- Users ---- */
 
-static void hand_on(world *w) {
+/* As many messages as kv's mailbox has room for in any case. True: there are more, and it is to handle these first. */
+static bool hand_on_some(world *w) {
     _Alignas(8) char body[PENDING_BYTES];
     dn_runtime      *rt = dn_sim_runtime(w->sim);
     uint32_t         kind;
 
-    if (!rt) return;
+    if (!rt) return false;
     const dn_ref kv = dn_runtime_name(rt, "kv");
-    for (size_t size; (size = pending_next(&w->pending, &kind, body)) > 0;) {
-        const int rc = dn_post(rt, kv, kind, body, size);
-        if (rc < 0) w->failed = rc;
+    for (; w->handed < HANDED_AT_ONCE && !w->failed; w->handed++) {
+        const size_t size = pending_next(&w->pending, &kind, body);
+        if (size == 0) return false;
+        w->failed = dn_post(rt, kv, kind, body, size);
+    }
+    return !w->failed;
+}
+
+/* From outside, where the simulation can be run. */
+static void hand_on(world *w) {
+    while (hand_on_some(w)) {
+        (void)dn_sim_settle(w->sim);
+        w->handed = 0;
     }
 }
 
@@ -265,7 +282,9 @@ int world_until(world *w, int64_t at_ms) {
         const int rc = comes_back(w);
         if (rc < 0) return rc;
     }
+    const bool       moves = at_ms > steady_ms(w);
     const dn_sim_end end = dn_sim_run_before(w->sim, at_ms + w->base_ms);
+    if (moves) w->handed = 0;
     if (!w->failed && (end == DN_SIM_CRASHED || end == DN_SIM_ENDED)) w->failed = DN_EFAILED;
     return w->failed;
 }

@@ -120,6 +120,9 @@ dn_sim_end dn_sim_run(dn_sim *sim, int64_t mono_ms);
  * is armed. At or beyond that instant already, it does nothing. */
 dn_sim_end dn_sim_run_before(dn_sim *sim, int64_t mono_ms);
 
+/* Runs until nobody is ready; the clock stays where it is, and no timer fires. */
+dn_sim_end dn_sim_settle(dn_sim *sim);
+
 /* One step: one turn of one actor, or the clocks' move to the next timer (not
  * beyond mono_ms), or the delivery of the next rank of timers. */
 bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end);

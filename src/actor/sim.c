@@ -562,6 +562,7 @@ typedef struct stretch {
     int64_t last_ns, end_ns;
     bool    when_idle; /* put there too if nothing is left to happen */
     bool    one_step;
+    bool    at_once; /* nothing that has to be waited for, not even until now */
 } stretch;
 
 static stretch stretch_to(int64_t mono_ms) {
@@ -585,6 +586,10 @@ static bool time_moves(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     const int64_t next_ns = next_ns_of(sim);
     const bool    idle = next_ns == INT64_MAX;
 
+    if (run->at_once) {
+        *out_end = idle ? DN_SIM_IDLE : DN_SIM_TIME_UP;
+        return false;
+    }
     if (next_ns > sim->mono_ns && next_rank_fires(sim)) return true;
     if (idle || next_ns > run->last_ns) {
         if (sim->mono_ns < run->end_ns && (!idle || run->when_idle))
@@ -716,6 +721,14 @@ dn_sim_end dn_sim_run_before(dn_sim *sim, int64_t mono_ms) {
 
     if (!sim->alive) return DN_SIM_CRASHED;
     if (sim->mono_ns <= run.last_ns) (void)run_on(sim, &run, &end);
+    return end;
+}
+
+dn_sim_end dn_sim_settle(dn_sim *sim) {
+    const stretch run = {.last_ns = sim->mono_ns, .end_ns = sim->mono_ns, .at_once = true};
+    dn_sim_end    end = DN_SIM_TIME_UP;
+
+    (void)run_on(sim, &run, &end);
     return end;
 }
 

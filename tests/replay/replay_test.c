@@ -286,3 +286,19 @@ TEST(every_instant_is_written_as_the_wall_clock_has_it) {
     CHECK_INT(LINES("{\"t\":\"2024-02-29T13:00:00.000Z\",\"ev\":\"tick\""), 1);
     CHECK_INT(LINES("{\"t\":\"2024-03-01T00:00:00.000Z\",\"ev\":\"tick\""), 1);
 }
+
+TEST(a_trace_may_remove_more_users_at_once_than_a_mailbox_holds) {
+    trace_is(HEADER(DAY_OF("07:00:00"), DAY_OF("07:01:00"), "") "{\"at\":\"" DAY_OF(
+        "07:00:00") "\",\"op\":\"users\",\"count\":10000,\"prefix\":\"u\","
+                    "\"due\":\"12:00\"}\n");
+    FILE *f = fopen(run.trace, "a");
+    CHECK(f != NULL);
+    for (int i = 0; i < 9999; i++)
+        fprintf(f, "{\"at\":\"" DAY_OF("07:00:01") "\",\"op\":\"remove\",\"id\":\"u%d\"}\n", i);
+    for (int i = 0; i < 9999; i++)
+        fprintf(f, "{\"at\":\"" DAY_OF("07:00:02") "\",\"op\":\"remove\",\"id\":\"x%d\"}\n", i);
+    CHECK(fclose(f) == 0);
+    runs();
+    CHECK(strncmp(run.users, "{\"id\":\"u9999\"", 13) == 0);
+    CHECK(strchr(run.users, '\n')[1] == '\0');
+}

@@ -119,6 +119,22 @@ static int arms_nine_and_ten(dn_self *self) {
     return DN_OK;
 }
 
+TEST(to_settle_is_to_handle_what_was_sent_and_to_let_no_timer_fire) {
+    for (uint64_t seed = test_seed(), i = 0; i < SEEDS; i++) {
+        w = (world){.on = echoes, .init = arms_nine_and_ten};
+        begin(seed + i, /* ranked= */ i % 2);
+        CHECK_INT(dn_sim_run_before(w.sim, 9), DN_SIM_TIME_UP);
+        post(w.other, GO);
+        CHECK_INT(dn_sim_settle(w.sim), DN_SIM_TIME_UP);
+        CHECK_INT(dn_sim_mono_ms(w.sim), 9);
+        LOGGED(GO);
+        CHECK_INT(dn_sim_run(w.sim, 10), DN_SIM_IDLE);
+        LOGGED(GO, FIRST, ECHO, SECOND, ECHO);
+        CHECK_INT(dn_sim_settle(w.sim), DN_SIM_IDLE);
+        dn_sim_free(w.sim);
+    }
+}
+
 TEST(a_run_before_an_instant_stands_there_and_leaves_that_instant_to_come) {
     for (uint64_t seed = test_seed(), i = 0; i < SEEDS; i++) {
         w = (world){.on = echoes, .init = arms_nine_and_ten};
