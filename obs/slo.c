@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     DAY = 1440,
@@ -34,7 +35,7 @@ typedef struct outcome_minute {
 typedef struct cells_seen {
     dn_sketch        sketches[SKETCHES];
     dn_meter_reading levels[LEVELS];
-    uint32_t         successes, cutoffs[DN_SLO_DUES];
+    uint32_t         successes, cutoffs_all, cutoffs[DN_SLO_DUES];
 } cells_seen;
 
 struct dn_slo {
@@ -133,6 +134,14 @@ void dn_slo_free(dn_slo *slo) {
 
 static minute *minute_of(const dn_slo *s, uint32_t ago) { return dn_window_slot(&s->minutes, ago); }
 
+static void minute_clear(minute *m) {
+    for (int i = 0; i < SKETCHES; i++) {
+        dn_sketch_clear(&m->sketches[i]);
+        m->counts[i] = 0;
+    }
+    memset(m->levels, 0, sizeof m->levels);
+}
+
 static void sketch_add(minute *into, int which, const dn_sketch *came, uint64_t count) {
     if (count == 0) return;
     dn_sketch_merge(&into->sketches[which], came);
@@ -201,14 +210,27 @@ static uint32_t count_roll(const _Atomic(uint32_t) *cell, uint32_t *seen) {
     return now - before;
 }
 
-static void outcomes_roll(dn_slo *s, const dn_slo_cells *cells) {
-    outcome_minute came = {.successes = count_roll(&cells->successes, &s->seen.successes)};
+/* Most minutes have none. */
+static uint32_t misses_roll(dn_slo *s, const dn_slo_cells *cells) {
+    const uint32_t all = atomic_load_explicit(&cells->cutoffs_all, memory_order_acquire);
+    uint32_t       came = 0;
 
+    if (all == s->seen.cutoffs_all) return 0;
+    s->seen.cutoffs_all = all;
     for (uint32_t due = 0; due < DN_SLO_DUES; due++) {
         const uint32_t misses = count_roll(&cells->cutoffs[due], &s->seen.cutoffs[due]);
-        came.misses += misses;
+        came += misses;
         if (misses > 0 && s->rolled) dn_slo_misses_put(&s->misses, s->outcomes.minute, due, misses);
     }
+    return came;
+}
+
+static void outcomes_roll(dn_slo *s, const dn_slo_cells *cells) {
+    const outcome_minute came = {
+        .successes = count_roll(&cells->successes, &s->seen.successes),
+        .misses = misses_roll(s, cells),
+    };
+
     if (!s->rolled) return;
     outcome_minute *now = dn_window_slot(&s->outcomes, 0);
     now->successes += came.successes;
@@ -407,7 +429,7 @@ size_t dn_slo_evaluate(dn_slo *s, int64_t mono_ns, dn_slo_change out_changes[DN_
     evaluate_rate(&r);
     evaluate_burn(&r, DN_SLO_CUTOFF_BURN_FAST, &dn_slo_burn_fast);
     evaluate_burn(&r, DN_SLO_CUTOFF_BURN_SLOW, &dn_slo_burn_slow);
-    s->news = (minute){0};
+    minute_clear(&s->news);
     s->outcome_news = (outcome_minute){0};
     return r.len;
 }

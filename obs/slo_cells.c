@@ -31,4 +31,8 @@ void dn_slo_succeeded(dn_slo_cells *cells) { count_one(&cells->successes); }
 void dn_slo_cut_off(dn_slo_cells *cells, uint32_t due_bucket) {
     assert(due_bucket < DN_SLO_DUES);
     count_one(&cells->cutoffs[due_bucket]);
+    /* release: whoever sees this one sees the one above. */
+    atomic_store_explicit(&cells->cutoffs_all,
+                          atomic_load_explicit(&cells->cutoffs_all, memory_order_relaxed) + 1,
+                          memory_order_release);
 }

@@ -20,6 +20,7 @@ typedef struct dn_slo_cells {
     dn_meter in_flight;
     /* The store's. */
     _Alignas(DN_SLO_LINE) _Atomic(uint32_t) successes;
+    _Atomic(uint32_t) cutoffs_all;          /* nothing new here: nothing new below */
     _Atomic(uint32_t) cutoffs[DN_SLO_DUES]; /* by the minute that was due */
 } dn_slo_cells;
 

@@ -12,6 +12,8 @@ int32_t dn_slo_misses_worst(dn_slo_misses *m, int64_t from, uint64_t *out_count)
     int32_t        worst = -1;
     uint64_t       most = 0;
 
+    *out_count = 0;
+    if (len == 0 || m->kept[(m->put - 1) % DN_SLO_MISSES_KEPT].minute < from) return -1;
     memset(m->sums, 0, sizeof m->sums);
     for (uint64_t i = 1; i <= len; i++) {
         const dn_slo_miss *miss = &m->kept[(m->put - i) % DN_SLO_MISSES_KEPT];
