@@ -96,7 +96,8 @@ static void apply(check *c, check_person *p, const dn_happening *h) {
         c->cutoffs++;
         r->cut_ms = (uint32_t)c->now_ms;
     }
-    if (p->days[0].day == h->day) p->flags &= (uint16_t)~CHECK_MAYBE_OK;
+    /* Behind a cutoff it may still come to light, as a late success. */
+    if (success && p->days[0].day == h->day) p->flags &= (uint16_t)~CHECK_MAYBE_OK;
     /* The tick that asked for the cutoff could not ask for the next day too. */
     look_at_next_day(c, p, h->n, c->now_ms + !success);
 }

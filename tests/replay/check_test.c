@@ -1133,6 +1133,15 @@ TEST(tick_with_numbers_of_its_own_is_found) {
     }
 }
 
+TEST(tick_that_is_said_twice_is_found) {
+    tape t = ada_failed();
+
+    go(&t, 0, 7, 1);
+    tick(&t, 0);
+    tick(&t, 0);
+    breaks(&t, CHECK_TICK, "a second tick at this instant: right is one");
+}
+
 TEST(tick_there_was_none_for_a_cutoff_is_found) {
     tape t = tape_from(7, 59);
 
