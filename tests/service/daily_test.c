@@ -729,6 +729,27 @@ TEST(an_attempt_that_an_executor_had_in_hand_when_it_crashed_counts) {
     world_ends();
 }
 
+TEST(an_executor_does_not_take_what_another_had_run_for_its_own_when_it_is_to_stop) {
+    world_at(AT(6, 59));
+    w.config.shutdown_grace_ms = 1800000;
+    world_boots();
+    user("ada", DUE(8, 0));
+    user("bob", DUE(8, 10));
+    world_runs_to(AT(7, 0) + 100);
+    disk.fails = DN_EFULL;
+    world_runs_to(AT(7, 5));
+    CHECK_UINT(kv_now().waiting, 1);
+    dn_sim_crash_actor_at(w.sim, DN_EXECUTOR, 1); /* with bob, of whom it is told next */
+    world_runs_to(AT(7, 12));
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
+    disk.fails = DN_OK;
+    world_runs_to(AT(7, 30));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    dn_sim_stop(w.sim);
+    CHECK_INT(dn_sim_run(w.sim, dn_sim_mono_ms(w.sim) + 60000), DN_SIM_ENDED);
+    world_ends();
+}
+
 TEST(whoever_starts_again_with_kv_does_not_wait_for_the_jobs_it_had) {
     world_at(AT(6, 59));
     w.config.job_timeout_ms = 3600000;
