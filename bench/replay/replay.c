@@ -74,6 +74,7 @@ static int open_check(replay *r) {
            .window_minutes = (uint32_t)s->window_minutes,
            .retry_delay_minutes = (uint32_t)s->retry_delay_minutes,
            .max_concurrency = (uint32_t)s->max_concurrency,
+           .ticks_stand_still = true,
     };
 
     return check_new(&rules, &r->check);

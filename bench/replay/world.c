@@ -3,9 +3,9 @@
  * has not taken yet. */
 #include "world.h"
 
-#include "diurnal/sim.h"
 #include "obs/slo_watcher.h"
 #include "pending.h"
+#include "service/messages.h"
 #include "service/service.h"
 #include "store/faulty.h"
 
@@ -29,7 +29,9 @@ struct world {
     pending               pending;
     int                   handed;   /* messages, since kv was given time for them */
     int64_t               back_ms;  /* the process is down until then; INT64_MIN: it is up */
+    int64_t               down_ms;  /* how long, if it ends by itself or by world_crash_in */
     int64_t               fails_ms; /* writes fail until then */
+    bool                  kv_ended; /* and what it had in its line is to be handed on anew */
     int64_t               tick_began_ns;
     int                   failed; /* why the run cannot go on */
 };
@@ -38,7 +40,13 @@ static int64_t steady_ms(const world *w) { return dn_sim_mono_ms(w->sim) - w->ba
 
 int64_t world_wall_ms(const world *w) { return dn_sim_wall_ms(w->sim); }
 
+int64_t world_steady_ms(const world *w) { return steady_ms(w); }
+
 dn_store *world_store_borrow(world *w) { return w->store; }
+
+const dn_sim_counts *world_counts_borrow(const world *w) { return dn_sim_counts_borrow(w->sim); }
+
+uint64_t world_hash(const world *w) { return dn_sim_hash(w->sim); }
 
 /* ---- Telling ---- */
 
@@ -49,6 +57,22 @@ static void tell(world *w, event e) {
 
 static void tell_own(world *w, unsigned kind, int64_t for_ms) {
     tell(w, (event){.kind = kind, .t_ms = world_wall_ms(w), .for_ms = for_ms});
+}
+
+static bool is_of_the_daily_path(const char *name) {
+    static const char *const names[] = {DN_KV, DN_QUEUE, DN_TASKS, DN_EXECUTOR, DN_TICK};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+static void actor_ended(void *context, const dn_sim_event *e) {
+    world *w = context;
+
+    if (e->kind != DN_SIM_END || !is_of_the_daily_path(e->name)) return;
+    if (strcmp(e->name, DN_KV) == 0) w->kv_ended = true;
+    tell(w, (event){.kind = EVENT_ACTOR_CRASH, .t_ms = e->wall_ms, .name = e->name});
 }
 
 static int64_t real_ns(void) {
@@ -97,13 +121,18 @@ static int slo_changed(void *context, const dn_event *event_of, const dn_value *
 
 /* ---- What the service meets ---- */
 
-static dn_script_answer job(void *context, const dn_run_request *r) {
-    world    *w = context;
-    answer    a = {.result = ANSWER_OK};
+static answer answer_of(world *w, const dn_run_request *r) {
+    answer a = {.result = ANSWER_OK};
+
+    if (w->config.wild) return w->config.wild->job(w->config.context, r);
     const int rc =
         answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt, &a);
-
     if (rc < 0) w->failed = rc;
+    return a;
+}
+
+static dn_script_answer job(void *context, const dn_run_request *r) {
+    const answer     a = answer_of(context, r);
     dn_script_answer says = {
         .how = DN_SCRIPT_ENDS,
         .result = dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0),
@@ -122,14 +151,25 @@ static dn_script_answer job(void *context, const dn_run_request *r) {
 static int disk(void *context) {
     const world *w = context;
 
-    return steady_ms(w) < w->fails_ms ? DN_EFULL : DN_OK;
+    if (steady_ms(w) < w->fails_ms) return DN_EFULL;
+    return w->config.wild && w->config.wild->commit
+               ? w->config.wild->commit(w->config.context, /* after= */ false)
+               : DN_OK;
+}
+
+static int disk_after(void *context) {
+    const world *w = context;
+
+    return w->config.wild && w->config.wild->commit
+               ? w->config.wild->commit(w->config.context, /* after= */ true)
+               : DN_OK;
 }
 
 static void fatal(void *context, const char *why) {
     world *w = context;
 
     (void)why;
-    w->failed = DN_EIO;
+    if (!w->config.wild) w->failed = DN_EIO;
     dn_sim_crash_process(w->sim);
 }
 
@@ -184,7 +224,7 @@ static void fill(world *w) {
         .job_timeout_ms = s->job_timeout_ms,
         .shutdown_grace_ms = 30000,
         .ledger_days = (uint32_t)s->ledger_days,
-        .ticks_stand_still = true,
+        .ticks_stand_still = !w->config.wild || !w->config.wild->ticks_move,
         .store = w->door,
         .runner = {.concurrency_max = (uint32_t)s->max_concurrency,
                    .script = job,
@@ -215,18 +255,23 @@ static int make(world *w) {
     int                   rc;
 
     w->base_ms = (s->start_ms % s->tick_ms + s->tick_ms) % s->tick_ms;
-    const dn_sim_config sim = {
-        .seed = w->config.seed,
-        .order = w->config.seed ? DN_SIM_ANY : DN_SIM_FIFO,
-        .wall_ms = s->start_ms - w->base_ms,
-        .timer_rank = rank,
-        .timer_rank_context = w,
+    const world_wild *wild = w->config.wild;
+    dn_sim_config     sim = {
+            .seed = w->config.seed,
+            .order = (wild ? wild->any_order : w->config.seed > 0) ? DN_SIM_ANY : DN_SIM_FIFO,
+            .wall_ms = s->start_ms - w->base_ms,
+            .timer_rank = wild && wild->unranked ? NULL : rank,
+            .timer_rank_context = w,
     };
+    if (wild) sim.faults = wild->faults;
+    if (wild && wild->tell_actors) sim.on_event = actor_ended;
+    sim.on_event_context = w;
     const dn_store_config store = {.ledger_days = (uint32_t)s->ledger_days};
     if ((rc = dn_sim_new(&sim, &w->sim)) < 0) return rc;
     dn_sim_pass(w->sim, w->base_ms);
     if ((rc = dn_store_open(&store, &w->store, why)) < 0) return rc;
-    w->door = dn_store_faulty_new(w->store, &(dn_store_faults){.before = disk, .context = w});
+    w->door = dn_store_faulty_new(
+        w->store, &(dn_store_faults){.before = disk, .after = disk_after, .context = w});
     if (!w->door) return DN_ENOMEM;
     fill(w);
     return dn_telemetry_attach("replay", "slo.changed", slo_changed, w, &w->listens);
@@ -262,6 +307,7 @@ int world_begin(world *w) {
 
     if (rc < 0 && rc != DN_PENDING) return rc;
     w->back_ms = INT64_MIN;
+    w->kv_ended = false;
     pending_again(&w->pending);
     hand_on(w);
     return w->failed;
@@ -273,19 +319,41 @@ static int comes_back(world *w) {
     return world_begin(w);
 }
 
-int world_until(world *w, int64_t at_ms) {
+static void is_down(world *w, int64_t down_ms) {
+    tell_own(w, EVENT_CRASH, 0);
+    w->back_ms = steady_ms(w) + down_ms;
+}
+
+/* Nobody has what was handed to a kv that ended. */
+static void hand_on_anew(world *w) {
+    w->kv_ended = false;
+    pending_again(&w->pending);
+    hand_on(w);
+}
+
+/* True: it is that instant, or the run cannot go on. False: the process died before. */
+static bool arrives(world *w, int64_t at_ms) {
     if (w->back_ms != INT64_MIN) {
         if (w->back_ms > at_ms) {
             dn_sim_pass(w->sim, at_ms - steady_ms(w));
-            return w->failed;
+            return true;
         }
         const int rc = comes_back(w);
-        if (rc < 0) return rc;
+        if (rc < 0) w->failed = rc;
+    } else if (w->kv_ended) {
+        hand_on_anew(w);
     }
     const bool       moves = at_ms > steady_ms(w);
     const dn_sim_end end = dn_sim_run_before(w->sim, at_ms + w->base_ms);
     if (moves) w->handed = 0;
-    if (!w->failed && (end == DN_SIM_CRASHED || end == DN_SIM_ENDED)) w->failed = DN_EFAILED;
+    if (w->failed || (end != DN_SIM_CRASHED && end != DN_SIM_ENDED)) return true;
+    if (w->config.wild) is_down(w, w->down_ms);
+    else w->failed = DN_EFAILED;
+    return w->failed != DN_OK;
+}
+
+int world_until(world *w, int64_t at_ms) {
+    while (!w->failed && !arrives(w, at_ms)) {}
     return w->failed;
 }
 
@@ -298,11 +366,26 @@ static int take_user(world *w, const trace_op *op) {
     return rc < 0 ? rc : w->failed;
 }
 
-static void crash(world *w, int64_t down_ms) {
+void world_crash(world *w, int64_t down_ms) {
     if (w->back_ms != INT64_MIN) return;
+    w->down_ms = down_ms; /* from inside the run it is told by who runs it */
     dn_sim_crash_process(w->sim);
-    tell_own(w, EVENT_CRASH, 0);
-    w->back_ms = steady_ms(w) + down_ms;
+    is_down(w, down_ms);
+}
+
+void world_crash_in(world *w, uint64_t steps, int64_t down_ms) {
+    w->down_ms = down_ms;
+    dn_sim_crash_process_at(w->sim, dn_sim_counts_borrow(w->sim)->steps + steps);
+}
+
+void world_crash_actor(world *w, const char *name, uint64_t nth) {
+    dn_sim_crash_actor_at(w->sim, name, nth);
+}
+
+void world_calm(world *w) {
+    dn_sim_set_faults(w->sim, &(dn_sim_faults){0});
+    dn_sim_crash_process_at(w->sim, 0);
+    w->fails_ms = INT64_MIN;
 }
 
 static void step_clock(world *w, int64_t step_ms) {
@@ -324,7 +407,7 @@ int world_take(world *w, const trace_op *op) {
     case TRACE_USER:
     case TRACE_USERS:
     case TRACE_REMOVE: return take_user(w, op);
-    case TRACE_CRASH: crash(w, op->ms); return DN_OK;
+    case TRACE_CRASH: world_crash(w, op->ms); return DN_OK;
     case TRACE_CLOCK: step_clock(w, op->ms); return DN_OK;
     case TRACE_STORE_FAILS: fail_store(w, op->ms); return DN_OK;
     }
