@@ -93,7 +93,7 @@ static void judge_slots(check *c, int64_t next_ms) {
 }
 
 static void judge_oks(check *c, int64_t next_ms) {
-    if (!c->up || c->oks == 0 || !check_store_is_well(c)) {
+    if (!c->up || c->shaken || c->oks == 0 || !check_store_is_well(c)) {
         c->ok_ms = CHECK_NEVER;
         return;
     }
@@ -197,7 +197,8 @@ static void time_is(check *c, const event *e) {
 static void on_crash(check *c) {
     if (!c->up)
         check_say(c, CHECK_LOG, CHECK_ALL, DN_DAY_NONE, "a crash of a process that was down");
-    c->up = c->full = c->shaken = c->unsure = false;
+    c->up = c->full = c->shaken = false;
+    c->unsure = 0;
     c->users.era++;
     c->users.memory = c->users.process = c->users.era;
     c->queued = 0;
@@ -230,7 +231,7 @@ static void on_actor_crash(check *c, const char *name) {
         c->queued = 0;
         check_order_clear(&c->order);
         check_runs_end(c);
-        c->unsure = true;
+        c->unsure++;
     }
     if (queue) c->users.memory = c->users.era;
     if (kv) c->full = false;

@@ -237,7 +237,7 @@ static void judge_turn(check *c, check_person *p, const dn_happening *h) {
 static void count_start(check *c, const check_person *p, check_tries *t, const dn_happening *h) {
     const uint32_t least = t->starts + 1;
 
-    if (h->attempt != least && !(c->unsure && h->attempt == least + 1) &&
+    if (h->attempt != least && !(h->attempt > least && h->attempt <= least + c->unsure) &&
         !((p->flags & CHECK_FORGOTTEN) && h->attempt > least))
         check_say(c, CHECK_LOG, h->n, h->day, "attempt %u starts: right is attempt %u", h->attempt,
                   least);

@@ -56,11 +56,11 @@ struct check {
     uint32_t oks, ok_n, gone_oks;
     int64_t  ok_ms; /* likewise, an ok in hand and a store that is well */
 
-    bool    up, shaken; /* shaken: an actor crashed, and no tick was said since */
-    int64_t up_ms, shaken_ms;
-    bool    unsure; /* an executor crashed: a start may not have been said */
-    bool    full;   /* a commit failed, and none has succeeded since */
-    int64_t fails_until_ms;
+    bool     up, shaken; /* shaken: an actor crashed, and no tick was said since */
+    int64_t  up_ms, shaken_ms;
+    uint32_t unsure; /* executors that crashed: each may not have said a start */
+    bool     full;   /* a commit failed, and none has succeeded since */
+    int64_t  fails_until_ms;
 
     bool          irregular; /* the next tick is to look at everybody */
     bool          stepped;   /* the clock did, since the last tick */

@@ -139,7 +139,7 @@ void check_on_tick(check *c, const event *e) {
     if (took_ms > c->config.lag_ms && !c->stepped)
         check_say(c, CHECK_I4, CHECK_ALL, DN_DAY_NONE,
                   "a tick took %lld ms: right is to wait for nobody", (long long)took_ms);
-    if (c->ticked && begun_ms <= c->tick_ms && c->config.lag_ms == 0)
+    if (c->ticked && !c->shaken && begun_ms <= c->tick_ms && c->config.lag_ms == 0)
         check_say(c, CHECK_TICK, CHECK_ALL, DN_DAY_NONE,
                   "a second tick at this instant: right is one");
     judge_numbers(c, h);

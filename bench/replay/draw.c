@@ -294,8 +294,8 @@ static void draw_delays(plan *p, uint64_t *r, uint32_t on) {
     if (!(on & 1U << PLAN_DELAY_FAULT)) f->delay_ppm = 0;
     if (!(on & 1U << PLAN_DOUBLE_FAULT)) f->double_reply_ppm = 0;
     if (!(on & 1U << PLAN_SLOW_FAULT)) f->slow_turn_ppm = 0;
-    /* The longest way has a dozen steps. */
-    if (f->delay_ppm > 0) p->lag_ms += 12 * f->delay_ms_max;
+    /* The longest way has a dozen steps. Behind a reply that comes twice waits what its sender sends later. */
+    if (f->delay_ppm > 0 || f->double_reply_ppm > 0) p->lag_ms += 12 * f->delay_ms_max;
     if (f->slow_turn_ppm > 0) p->lag_ms += 24 * f->slow_turn_ms_max;
 }
 

@@ -35,8 +35,9 @@ typedef struct simulation {
     const ordered        *at_this; /* commit */
     bool                  calm;
     int64_t               calm_wall_ms;
-    simulate_verdict      verdict;
-    int                   failed;
+    uint64_t calm_crashes; /* of actors, until then: what was ordered may come later still */
+    simulate_verdict verdict;
+    int              failed;
 } simulation;
 
 const char *simulate_rule_name(unsigned rule) {
@@ -201,6 +202,7 @@ static int begin_calm(simulation *s) {
 
     s->calm = true;
     s->calm_wall_ms = world_wall_ms(s->world);
+    s->calm_crashes = world_counts_borrow(s->world)->actor_crashes;
     world_calm(s->world);
     return rc;
 }
@@ -243,6 +245,7 @@ static void judge_settled(simulation *s, const dn_user *u) {
     const int64_t cutoff_ms = (int64_t)day * DN_DAY_MS + (int64_t)u->due * DN_MINUTE_MS;
     char          text[SIMULATE_TEXT], day_text[CHECK_DAY_TEXT];
 
+    if (world_counts_borrow(s->world)->actor_crashes > s->calm_crashes) return;
     if (day == DN_DAY_NONE || u->status == DN_DAILY_SUCCESS || cutoff_ms > end_ms) return;
     if (cutoff_ms - window_ms < free_ms || window_ms < 2 * tick_ms + s->plan->users * 1000) return;
     if (u->starts_on == day) return; /* may have come when its window was all but over */

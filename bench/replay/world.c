@@ -31,9 +31,11 @@ struct world {
     int64_t               back_ms;  /* the process is down until then; INT64_MIN: it is up */
     int64_t               down_ms;  /* how long, if it ends by itself or by world_crash_in */
     int64_t               fails_ms; /* writes fail until then */
-    bool                  kv_ended; /* and what it had in its line is to be handed on anew */
-    int64_t               tick_began_ns;
-    int                   failed; /* why the run cannot go on */
+    int  ended; /* the first on the daily path that did in this life; see actor_ended */
+    bool kv_ended,
+        kv_anew; /* anew: what the one before it had in its line is to be handed on again */
+    int64_t tick_began_ns;
+    int     failed; /* why the run cannot go on */
 };
 
 static int64_t steady_ms(const world *w) { return dn_sim_mono_ms(w->sim) - w->base_ms; }
@@ -59,20 +61,39 @@ static void tell_own(world *w, unsigned kind, int64_t for_ms) {
     tell(w, (event){.kind = kind, .t_ms = world_wall_ms(w), .for_ms = for_ms});
 }
 
-static bool is_of_the_daily_path(const char *name) {
-    static const char *const names[] = {DN_KV, DN_QUEUE, DN_TASKS, DN_EXECUTOR, DN_TICK};
+/* Who stands later believes what stands earlier, and ends with it. */
+static const char *const daily_path[] = {DN_KV, DN_QUEUE, DN_TASKS, DN_EXECUTOR, DN_TICK};
+enum { DAILY_PATH = sizeof daily_path / sizeof *daily_path };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
+static void tell_actor_crash(world *w, const char *name) {
+    tell(w, (event){.kind = EVENT_ACTOR_CRASH, .t_ms = world_wall_ms(w), .name = name});
 }
 
-static void actor_ended(void *context, const dn_sim_event *e) {
-    world *w = context;
+/* Until all those are there again who end with it, they go on with what they have: what was lost is known, and told,
+ * when the planner begins, the last of them. Meanwhile nobody is to be blamed for what is not done, as if a planner had
+ * ended. */
+static void actor_ended(world *w, int rank) {
+    if (rank == 0) w->kv_ended = true;
+    if (w->ended == DAILY_PATH) tell_actor_crash(w, DN_TICK);
+    if (rank < w->ended) w->ended = rank;
+}
 
-    if (e->kind != DN_SIM_END || !is_of_the_daily_path(e->name)) return;
-    if (strcmp(e->name, DN_KV) == 0) w->kv_ended = true;
-    tell(w, (event){.kind = EVENT_ACTOR_CRASH, .t_ms = e->wall_ms, .name = e->name});
+static void actor_begins(world *w, int rank) {
+    if (rank == 0 && w->kv_ended) w->kv_anew = true;
+    if (rank < DAILY_PATH - 1 || w->ended == DAILY_PATH) return;
+    tell_actor_crash(w, daily_path[w->ended]);
+    w->ended = DAILY_PATH;
+}
+
+static void actor_event(void *context, const dn_sim_event *e) {
+    world *w = context;
+    int    rank = 0;
+
+    if (e->kind != DN_SIM_END && e->kind != DN_SIM_SPAWN) return;
+    while (rank < DAILY_PATH && strcmp(e->name, daily_path[rank]) != 0) rank++;
+    if (rank == DAILY_PATH) return;
+    if (e->kind == DN_SIM_END) actor_ended(w, rank);
+    else actor_begins(w, rank);
 }
 
 static int64_t real_ns(void) {
@@ -99,6 +120,7 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     default: break;
     }
     tell(w, (event){.kind = h->kind, .t_ms = h->at_ms, .h = h});
+    if (h->kind == DN_HAPPENED_TICK && w->ended < DAILY_PATH) tell_actor_crash(w, DN_TICK);
     if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
         w->handed = 0;
         (void)hand_on_some(w);
@@ -264,7 +286,7 @@ static int make(world *w) {
             .timer_rank_context = w,
     };
     if (wild) sim.faults = wild->faults;
-    if (wild && wild->tell_actors) sim.on_event = actor_ended;
+    if (wild && wild->tell_actors) sim.on_event = actor_event;
     sim.on_event_context = w;
     const dn_store_config store = {.ledger_days = (uint32_t)s->ledger_days};
     if ((rc = dn_sim_new(&sim, &w->sim)) < 0) return rc;
@@ -303,11 +325,13 @@ void world_free(world *w) {
 int world_begin(world *w) {
     const dn_spawn_spec root = {
         .cls = &dn_supervisor_class, .config = &w->tree.top, .name = "diurnal"};
+
+    w->kv_ended = w->kv_anew = false;
+    w->ended = DAILY_PATH;
     const int rc = dn_sim_boot(w->sim, &root);
 
     if (rc < 0 && rc != DN_PENDING) return rc;
     w->back_ms = INT64_MIN;
-    w->kv_ended = false;
     pending_again(&w->pending);
     hand_on(w);
     return w->failed;
@@ -326,7 +350,7 @@ static void is_down(world *w, int64_t down_ms) {
 
 /* Nobody has what was handed to a kv that ended. */
 static void hand_on_anew(world *w) {
-    w->kv_ended = false;
+    w->kv_ended = w->kv_anew = false;
     pending_again(&w->pending);
     hand_on(w);
 }
@@ -340,7 +364,7 @@ static bool arrives(world *w, int64_t at_ms) {
         }
         const int rc = comes_back(w);
         if (rc < 0) w->failed = rc;
-    } else if (w->kv_ended) {
+    } else if (w->kv_anew) {
         hand_on_anew(w);
     }
     const bool       moves = at_ms > steady_ms(w);
