@@ -375,6 +375,8 @@ static int executor_on_start_failed(dn_self *self, void *state, const dn_msg *ms
     const dn_call_failed *f = DN_BODY(dn_call_failed, msg);
     slot                 *s = slot_of_call(e, f->id);
 
+    /* As in start: and whether the task began, nobody knows. */
+    if (s && f->status == DN_EDEAD) dn_fail_code(f->status, "who starts tasks is gone");
     if (s) stopped(self, e, s, unknown_error, dn_error_text(f->status));
     return DN_OK;
 }
