@@ -3,6 +3,7 @@
 #include "progress.h"
 
 #include "obs/log.h"
+#include "replay/compare.h"
 #include "replay/replay.h"
 
 #include <stdio.h>
@@ -45,18 +46,20 @@ static size_t sets_of(char *text, const char *sets[SETS_MAX]) {
     return len;
 }
 
-static json_t *json_of(const replay_result *r, double took_s) {
-    json_t *violations = json_array();
+static json_t *json_of(const replay_result *r, const compare *beside, double took_s) {
+    json_t *violations = json_array(), *all;
 
     for (size_t i = 0; i < r->violation_texts_len; i++)
         (void)json_array_append_new(violations, json_string(r->violation_texts[i]));
-    return json_pack(
+    all = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "users", (json_int_t)r->users, "days",
         (json_int_t)r->days, "success", (json_int_t)r->totals.success, "cutoff_reached",
         (json_int_t)r->totals.cutoff_reached, "late_success", (json_int_t)r->totals.late_success,
         "missed", (json_int_t)r->totals.missed, "starts", (json_int_t)r->totals.starts,
         "simulated_ms", (json_int_t)r->simulated_ms, "took_s", took_s, "invariant_violations",
         violations);
+    if (beside) (void)json_object_set_new(all, "compare", compare_json(beside));
+    return all;
 }
 
 static void print(const replay_result *r, const char *out, double took_s) {
@@ -91,7 +94,37 @@ static int seed_of(const call *c, uint64_t *out_seed) {
     return complain(DN_EXIT_USAGE, "--seed: %s is no whole number, as 1 or 0x1f", text);
 }
 
-static int run(const call *c, replay_config *config) {
+/* *out_compare stays NULL if nobody asked for one. */
+static int open_compare(const call *c, compare **out_compare) {
+    const char *other = call_flag(c, "compare"), *out = call_flag(c, "out");
+    char        why[COMPARE_WHY];
+
+    if (!other) return DN_EXIT_DONE;
+    if (!out)
+        return complain(DN_EXIT_USAGE, "--compare: it compares files, and without --out this run "
+                                       "writes none; add --out DIR");
+    const int rc = compare_open(other, out, out_compare, why);
+    if (rc == DN_OK) return DN_EXIT_DONE;
+    return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "--compare: %s", why);
+}
+
+/* What came of the run, and of the comparison if there is one. */
+static int say(const call *c, const replay *run, compare *beside, const char *out, double took_s) {
+    const replay_result *result = replay_result_borrow(run);
+    char                 why[COMPARE_WHY];
+    int                  code = DN_EXIT_DONE;
+
+    const int rc = beside ? compare_read(beside, why) : DN_OK;
+    if (rc < 0) beside = NULL;
+    if (c->json) code = print_json(json_of(result, beside, took_s));
+    else print(result, out, took_s);
+    if (beside && !c->json) compare_print(beside, stdout);
+    if (rc < 0)
+        code = complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "--compare: %s", why);
+    return code == DN_EXIT_DONE && result->violations > 0 ? DN_EXIT_VIOLATED : code;
+}
+
+static int run(const call *c, replay_config *config, compare *beside) {
     watch       w = {.began_s = now_s()};
     replay     *run = NULL;
     char        why[REPLAY_WHY];
@@ -112,12 +145,7 @@ static int run(const call *c, replay_config *config) {
     progress_end(&w.bar);
     free(set);
     if (rc < 0) return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
-    const replay_result *result = replay_result_borrow(run);
-    const double         took_s = now_s() - w.began_s;
-    int                  code = DN_EXIT_DONE;
-    if (c->json) code = print_json(json_of(result, took_s));
-    else print(result, config->out, took_s);
-    if (code == DN_EXIT_DONE && result->violations > 0) code = DN_EXIT_VIOLATED;
+    const int code = say(c, run, beside, config->out, now_s() - w.began_s);
     replay_free(run);
     return code;
 }
@@ -128,9 +156,13 @@ int cmd_replay(const call *c) {
         .out = call_flag(c, "out"),
         .version = DIURNAL_VERSION,
     };
-    const int code = seed_of(c, &config.seed);
+    compare *beside = NULL;
+    int      code = seed_of(c, &config.seed);
 
+    if (code == DN_EXIT_DONE) code = open_compare(c, &beside);
     if (code != DN_EXIT_DONE) return code;
     dn_log_threshold(DN_LOG_NONE); /* of a day that is none: events.ndjson has what happened */
-    return run(c, &config);
+    code = run(c, &config, beside);
+    compare_free(beside);
+    return code;
 }

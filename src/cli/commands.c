@@ -43,6 +43,7 @@ static const dn_flag replay_flags[] = {
     {"seed", "N", "another order of what happens at one instant; 0 is that of the real loops",
      NULL},
     {"set", "KEY=VALUE,…", "other settings than the trace's header has: max_concurrency=40", NULL},
+    {"compare", "OTHER", "what differs from an earlier run, which had OTHER as --out", NULL},
     {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
 };
 
