@@ -290,6 +290,24 @@ static void on_set(check *c, const dn_happening *h) {
     check_look_soon(c, h->n, c->now_ms);
 }
 
+/* One that was there before the run. */
+static void on_user(check *c, const dn_user *u) {
+    if (u->n >= USERS_MOST ||
+        check_users_put(&c->users, (uint32_t)u->n, u->due, u->starts_on, u->id, u->id_len) < 0) {
+        c->starved = true;
+        return;
+    }
+    check_person *p = check_person_of(&c->users, u->n);
+    check_record *r = &c->users.records[u->n];
+    p->last_day = u->last_day;
+    p->recorded = u->recorded;
+    r->status = (uint8_t)u->status;
+    r->last_run_ms = u->last_run_ms;
+    r->epoch = u->context_epoch;
+    check_changed(c, u->n);
+    check_look_soon(c, u->n, c->now_ms);
+}
+
 static void on_removed(check *c, const dn_happening *h) {
     check_person *p = check_person_of(&c->users, h->n);
 
@@ -351,6 +369,7 @@ void check_event(check *c, const event *e) {
     case EVENT_CRASH: on_crash(c); break;
     case EVENT_RESTART: on_restart(c); break;
     case EVENT_STORE_FAILS: on_store_fails(c, e->for_ms); break;
+    case EVENT_USER: on_user(c, e->user); break;
     case EVENT_ACTOR_CRASH: on_actor_crash(c, e->name); break;
     default: break; /* EVENT_SLO: watched elsewhere */
     }

@@ -5,6 +5,7 @@
 #define DIURNAL_REPLAY_EVENT_H
 
 #include "service/journal.h"
+#include "store/store.h"
 
 /* Beside the dn_happening_kinds. */
 enum {
@@ -12,6 +13,7 @@ enum {
     EVENT_RESTART,
     EVENT_STORE_FAILS, /* for_ms */
     EVENT_SLO,
+    EVENT_USER,        /* user: the run begins with it as it is */
     EVENT_ACTOR_CRASH, /* name: it ended, and is started again with those who believe it */
 };
 
@@ -27,6 +29,7 @@ typedef struct event {
     const dn_happening *h;         /* of a dn_happening_kind; else NULL. Borrowed for the call */
     int64_t             for_ms;    /* EVENT_STORE_FAILS */
     const event_slo    *slo;       /* EVENT_SLO */
+    const dn_user      *user;      /* EVENT_USER */
     const char         *name; /* EVENT_ACTOR_CRASH: "kv", "queue", "tasks", "executor", "tick" */
 } event;
 

@@ -74,6 +74,7 @@ void report_event(report *r, const event *e) {
         break;
     case EVENT_RESTART: marks_restart(&r->marks, e->steady_ms); break;
     case EVENT_STORE_FAILS: marks_store_fails(&r->marks, e->steady_ms, e->for_ms); break;
+    case EVENT_USER: break; /* counted */
     case EVENT_SLO: marks_slo(&r->marks, e->steady_ms, e->slo); break;
     default: happened(r, e->steady_ms, e->h); break;
     }

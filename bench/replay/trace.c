@@ -1,6 +1,6 @@
 /* trace.c - reads a trace once, and gives again what happens in it.
  * Lines are judged one by one in a buffer that holds the longest there may be. Of a line nothing stays but a row of
- * the book, or an op of some fifty bytes in a file without a name. */
+ * the book, or an op of some seventy bytes in a file without a name. */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "trace.h"
 
@@ -33,12 +33,11 @@ typedef struct lines {
 
 /* An op as it waits in the file; the id stands behind it. */
 typedef struct op_row {
-    int64_t  at_ms, ms;
+    int64_t  at_ms, ms, last_run_ms;
     uint64_t line;
-    uint32_t due, count;
-    dn_day   starts_on;
-    uint8_t  kind, id_len;
-    uint8_t  padding[2];
+    uint32_t due, count, context_epoch;
+    dn_day   starts_on, last_date;
+    uint8_t  kind, id_len, status, is_durable;
 } op_row;
 
 struct trace {
@@ -253,6 +252,11 @@ static int op_write(trace *t, const trace_op *op) {
         .due = op->due,
         .count = op->count,
         .starts_on = op->starts_on,
+        .last_run_ms = op->last_run_ms,
+        .last_date = op->last_date,
+        .context_epoch = op->context_epoch,
+        .status = (uint8_t)op->status,
+        .is_durable = op->is_durable,
         .kind = (uint8_t)op->kind,
         .id_len = (uint8_t)op->id_len,
     };
@@ -279,6 +283,11 @@ int trace_next(trace *t, trace_op *out_op) {
         .due = row.due,
         .count = row.count,
         .starts_on = row.starts_on,
+        .is_durable = row.is_durable,
+        .last_date = row.last_date,
+        .status = (dn_daily_status)row.status,
+        .context_epoch = row.context_epoch,
+        .last_run_ms = row.last_run_ms,
         .ms = row.ms,
     };
     return DN_OK;

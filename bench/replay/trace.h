@@ -39,7 +39,7 @@ typedef struct trace_settings {
 } trace_settings;
 
 typedef enum trace_op_kind {
-    TRACE_USER = 1,    /* id, due, starts_on */
+    TRACE_USER = 1,    /* id, due, starts_on; and of one that is_durable all the rest */
     TRACE_USERS,       /* id: the prefix; count, due, starts_on */
     TRACE_REMOVE,      /* id */
     TRACE_CRASH,       /* ms: how long the process is down */
@@ -59,8 +59,13 @@ typedef struct trace_op {
     size_t      id_len;
     uint32_t    due;
     uint32_t    count;
-    dn_day      starts_on; /* DN_DAY_NONE: the line does not say */
-    int64_t     ms;        /* sums of these and instants are far from the ends of 64 bits */
+    dn_day      starts_on;  /* DN_DAY_NONE: the line does not say */
+    bool        is_durable; /* the user has been that, when the run begins */
+    dn_day      last_date;  /* DN_DAY_NONE, INT64_MIN: none */
+    dn_daily_status status;
+    uint32_t        context_epoch;
+    int64_t         last_run_ms;
+    int64_t         ms; /* sums of these and instants are far from the ends of 64 bits */
 } trace_op;
 
 typedef struct trace trace;

@@ -133,7 +133,7 @@ static int otherwise_read(const json_t *json, answer *out_answer, char *fault) {
     trace_line        line;
     int               rc;
 
-    *out_answer = (answer){ANSWER_OK, DN_CLASS_NONE, DEFAULT_MS};
+    *out_answer = (answer){ANSWER_OK, DN_CLASS_NONE, DEFAULT_MS, ANSWER_NOT_RECORDED};
     if (value.kind == TRACE_VALUE_NONE) return DN_OK;
     if (!json_is_object(json))
         return trace_fault(fault,

@@ -35,6 +35,9 @@ static const wanted wants[TRACE_KEYS] = {
     [TRACE_KEY_DOWN_MS] = DURATION,
     [TRACE_KEY_STEP_MS] = {"no step", "a whole number of milliseconds, as -3600000"},
     [TRACE_KEY_FOR_MS] = DURATION,
+    [TRACE_KEY_LAST_DATE] = DAY,
+    [TRACE_KEY_STATUS] = {"no status", "success or cutoff_reached"},
+    [TRACE_KEY_CONTEXT_EPOCH] = {"no epoch", "a whole number, 0 or more"},
 };
 static_assert(TRACE_COUNT_MAX == 100000000, "as the sentence says");
 
@@ -68,6 +71,7 @@ enum { OPS = sizeof ops / sizeof ops[0] };
 
 static int  op_find(const trace_value *value, const op_named **out_op, char *fault);
 static int  at_read(trace_judge *j, const trace_line *line, int64_t *out_ms, char *fault);
+static int  durable_read(const trace_judge *j, const trace_line *line, trace_op *op, char *fault);
 static int  id_read(const trace_line *line, const char **out_id, size_t *out_len, char *fault);
 static int  prefix_read(const trace_line *line, trace_op *op, char *fault);
 static int  due_read(const trace_line *line, bool may_spread, uint32_t *out_due, char *fault);
@@ -82,7 +86,10 @@ static int  refuse(trace_key key, const trace_value *value, char *fault);
 int trace_judge_line(trace_judge *judge, const trace_line *line, trace_op *out_op,
                      char fault[TRACE_FAULT]) {
     const op_named *named = NULL;
-    trace_op        op = {.line = judge->line, .starts_on = DN_DAY_NONE};
+    trace_op        op = {.line = judge->line,
+                          .starts_on = DN_DAY_NONE,
+                          .last_date = DN_DAY_NONE,
+                          .last_run_ms = INT64_MIN};
     int             rc = op_find(&line->values[TRACE_KEY_OP], &named, fault);
 
     if (rc < 0) return rc;
@@ -115,6 +122,9 @@ static int outcome(trace_judge *j, const trace_line *line, char *fault) {
     if (rc == DN_OK && line->values[TRACE_KEY_ATTEMPT].kind != TRACE_VALUE_NONE)
         rc = number_read(line, TRACE_KEY_ATTEMPT, 1, UINT32_MAX, &attempt, fault);
     if (rc == DN_OK) rc = trace_judge_answer(line, j->settings->otherwise.duration_ms, &a, fault);
+    if (rc == DN_OK && day != DN_DAY_NONE &&
+        line->values[TRACE_KEY_STOPPED].kind != TRACE_VALUE_NONE)
+        rc = trace_judge_instant("stopped", &line->values[TRACE_KEY_STOPPED], &a.stopped_ms, fault);
     if (rc < 0) return rc;
     return answers_put(j->book, id, id_len, day, (uint32_t)attempt, a);
 }
@@ -127,7 +137,7 @@ int trace_judge_answer(const trace_line *line, uint32_t otherwise_ms, answer *ou
     };
     const trace_value *const result = &line->values[TRACE_KEY_RESULT];
     const trace_value *const cls = &line->values[TRACE_KEY_ERROR_CLASS];
-    answer                   a = {.duration_ms = otherwise_ms};
+    answer                   a = {.duration_ms = otherwise_ms, .stopped_ms = ANSWER_NOT_RECORDED};
     int64_t                  duration_ms = otherwise_ms;
     int                      rc = DN_OK;
 
@@ -150,11 +160,38 @@ int trace_judge_answer(const trace_line *line, uint32_t otherwise_ms, answer *ou
 static int user(trace_judge *j, const trace_line *line, trace_op *op, char *fault) {
     int rc = id_read(line, &op->id, &op->id_len, fault);
 
-    (void)j;
     if (rc == DN_OK) rc = due_read(line, /* may_spread= */ false, &op->due, fault);
     if (rc == DN_OK && line->values[TRACE_KEY_STARTS_ON].kind != TRACE_VALUE_NONE)
         rc = day_read(line, TRACE_KEY_STARTS_ON, &op->starts_on, fault);
-    return rc;
+    return rc == DN_OK ? durable_read(j, line, op, fault) : rc;
+}
+
+/* What a user has been, where the line has it (`context_epoch` is the key that says so) and it is of the beginning: later
+ * on the run alone makes users what they are. */
+static int durable_read(const trace_judge *j, const trace_line *line, trace_op *op, char *fault) {
+    const trace_value *const status = &line->values[TRACE_KEY_STATUS];
+    const trace_value *const ran = &line->values[TRACE_KEY_LAST_RUN_AT];
+    const bool               has_date = line->values[TRACE_KEY_LAST_DATE].kind != TRACE_VALUE_NONE;
+    int64_t                  epoch = 0;
+    int                      rc = DN_OK;
+
+    if (line->values[TRACE_KEY_CONTEXT_EPOCH].kind == TRACE_VALUE_NONE ||
+        op->at_ms != j->settings->start_ms || op->starts_on == DN_DAY_NONE)
+        return DN_OK;
+    rc = number_read(line, TRACE_KEY_CONTEXT_EPOCH, 0, UINT32_MAX, &epoch, fault);
+    if (rc == DN_OK && has_date) rc = day_read(line, TRACE_KEY_LAST_DATE, &op->last_date, fault);
+    if (rc == DN_OK && ran->kind != TRACE_VALUE_NONE)
+        rc = trace_judge_instant("last_run_at", ran, &op->last_run_ms, fault);
+    if (rc < 0) return rc;
+    if (has_date) {
+        op->status = is_word(status, "success")          ? DN_DAILY_SUCCESS
+                     : is_word(status, "cutoff_reached") ? DN_DAILY_CUTOFF
+                                                         : DN_DAILY_NONE;
+        if (op->status == DN_DAILY_NONE) return refuse(TRACE_KEY_STATUS, status, fault);
+    }
+    op->context_epoch = (uint32_t)epoch;
+    op->is_durable = true;
+    return DN_OK;
 }
 
 static int users(trace_judge *j, const trace_line *line, trace_op *op, char *fault) {

@@ -22,7 +22,12 @@
     X(DURATION_MS, duration_ms)                                                                    \
     X(DOWN_MS, down_ms)                                                                            \
     X(STEP_MS, step_ms)                                                                            \
-    X(FOR_MS, for_ms)
+    X(FOR_MS, for_ms)                                                                              \
+    X(STOPPED, stopped)                                                                            \
+    X(LAST_DATE, last_date)                                                                        \
+    X(STATUS, status)                                                                              \
+    X(LAST_RUN_AT, last_run_at)                                                                    \
+    X(CONTEXT_EPOCH, context_epoch)
 
 typedef enum trace_key {
 #define TRACE_KEY_ENUM(NAME, name) TRACE_KEY_##NAME,

@@ -143,12 +143,53 @@ static int slo_changed(void *context, const dn_event *event_of, const dn_value *
 
 /* ---- What the service meets ---- */
 
+/* How far the first tick after an instant may have been behind it, when it was recorded. */
+enum { TICK_LATE_MS = 1000 };
+
+/* When a job of now stops that was recorded to stop at a->stopped_ms, in milliseconds. Real attempts come a little later
+ * than those of a replay: by what the daemon needs for them; after a throttle by a tick, for it was set a little late;
+ * and where a trace begins between two attempts, by what was left of the throttle. The first is made up for by the
+ * instant it stops. Of the others it is too long until then, and the job takes as long as it took. -1: it came to nothing
+ * in time, and so it does here. */
+static int64_t recorded_ms(const world *w, const dn_run_request *r, int64_t now_ms,
+                           const answer *a) {
+    const trace_settings *s = w->config.settings;
+    const int64_t         left_ms = a->stopped_ms - now_ms, began_ms = left_ms - a->duration_ms;
+    const int64_t         late_ms = s->tick_ms + TICK_LATE_MS;
+    const int64_t         cut_ms = dn_daily_cutoff_ms(r->due, r->day) - (r->now_ms - now_ms);
+
+    if (a->result == ANSWER_TIMEOUT || left_ms <= s->job_timeout_ms) return left_ms;
+    if (began_ms > s->retry_delay_minutes * DN_MINUTE_MS + late_ms || a->stopped_ms >= cut_ms)
+        return -1;
+    return a->duration_ms < s->job_timeout_ms ? a->duration_ms : s->job_timeout_ms;
+}
+
+static int answer_for(const world *w, const dn_run_request *r, answer *out_answer) {
+    const int64_t now_ms = w->config.settings->start_ms + steady_ms(w);
+    answer        a;
+    int           rc =
+        answers_find_recorded(w->config.answers, r->user_id, r->user_id_len, r->day, now_ms, &a);
+
+    if (rc == DN_OK) {
+        const int64_t ms = recorded_ms(w, r, now_ms, &a);
+        *out_answer = a;
+        out_answer->duration_ms = ms < 0 ? 0 : (uint32_t)ms;
+        if (ms < 0) {
+            out_answer->result = ANSWER_ERROR;
+            out_answer->cls = DN_CLASS_UNKNOWN;
+        }
+        return DN_OK;
+    }
+    if (rc < 0) return rc;
+    return answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt,
+                        out_answer);
+}
+
 static answer answer_of(world *w, const dn_run_request *r) {
     answer a = {.result = ANSWER_OK};
 
     if (w->config.wild) return w->config.wild->job(w->config.context, r);
-    const int rc =
-        answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt, &a);
+    const int rc = answer_for(w, r, &a);
     if (rc < 0) w->failed = rc;
     return a;
 }
@@ -383,7 +424,28 @@ int world_until(world *w, int64_t at_ms) {
 
 /* ---- What is done to it ---- */
 
+/* Nothing has run yet: kv and the planner find it when they look. */
+static int begin_with(world *w, const trace_op *op) {
+    const dn_day today = dn_day_of_ms(op->at_ms);
+    dn_user      user = {
+             .due = op->due,
+             .last_day = op->last_date,
+             .starts_on = op->starts_on,
+             .recorded = op->last_date > today - 1 ? op->last_date : today - 1,
+             .status = op->status,
+             .context_epoch = op->context_epoch,
+             .last_run_ms = op->last_run_ms,
+             .id_len = (uint8_t)op->id_len,
+    };
+
+    memcpy(user.id, op->id, op->id_len);
+    const int rc = dn_store_begin_with(w->store, &user);
+    if (rc == DN_OK) tell(w, (event){.kind = EVENT_USER, .t_ms = world_wall_ms(w), .user = &user});
+    return rc;
+}
+
 static int take_user(world *w, const trace_op *op) {
+    if (op->is_durable) return begin_with(w, op);
     const int rc = pending_add(&w->pending, op);
 
     if (rc == DN_OK && w->back_ms == INT64_MIN) hand_on(w);

@@ -9,6 +9,7 @@
 typedef struct store_ops {
     void (*free)(dn_store *store);
     int (*write)(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);
+    int (*begin_with)(dn_store *store, dn_user *user); /* NULL: not here */
     int (*load)(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len);
     int (*user)(dn_store *store, const char *id, size_t id_len, dn_user *out_user);
     int (*list)(dn_store *store, const dn_user_filter *filter, dn_user *users, size_t max,

@@ -339,6 +339,23 @@ static int memory_write(dn_store *store, const dn_write *writes, size_t len,
     return DN_OK;
 }
 
+static int memory_begin_with(dn_store *store, dn_user *user) {
+    const dn_write  set = {.op = DN_WRITE_SET,
+                           .id = user->id,
+                           .id_len = user->id_len,
+                           .due = user->due,
+                           .starts_on = user->starts_on};
+    dn_write_result made;
+    memory         *m = memory_of(store);
+    const int       code = memory_write(store, &set, 1, &made);
+
+    if (code < 0) return code;
+    user->n = made.user.n;
+    assert(user_is_sound(user));
+    user_keep(&m->users[user->n], user);
+    return DN_OK;
+}
+
 /* ---- Reading ---- */
 
 static int memory_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max,
@@ -513,6 +530,7 @@ static void memory_free(dn_store *store) {
 static const store_ops memory_ops = {
     .free = memory_free,
     .write = memory_write,
+    .begin_with = memory_begin_with,
     .load = memory_load,
     .user = memory_user_by_id,
     .list = memory_list,

@@ -113,4 +113,8 @@ int dn_store_backup(dn_store *store, const char *path, dn_backup **out_backup, c
     return store->ops->backup(store, path, out_backup, why);
 }
 
+int dn_store_begin_with(dn_store *store, dn_user *user) {
+    return store->ops->begin_with ? store->ops->begin_with(store, user) : DN_EINVAL;
+}
+
 int dn_store_idle(dn_store *store) { return store->ops->idle(store); }

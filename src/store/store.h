@@ -98,6 +98,10 @@ typedef struct dn_write_result {
 DN_MUST_USE int dn_store_write(dn_store *store, const dn_write *writes, size_t len,
                                dn_write_result *results);
 
+/* Of a store in memory, before anybody else uses it: a new user, as this one is in all but n, which is given. For a
+ * replay that begins in the middle. DN_EINVAL: the store is on a disk. */
+DN_MUST_USE int dn_store_begin_with(dn_store *store, dn_user *user);
+
 /* ---- Reading ---- */
 
 /* The next max users with a number greater than after_n, in that order. */

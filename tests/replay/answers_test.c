@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-static const answer otherwise = {ANSWER_OK, DN_CLASS_NONE, 500};
+static const answer otherwise = {ANSWER_OK, DN_CLASS_NONE, 500, ANSWER_NOT_RECORDED};
 
 static answers *book_new(void) {
     answers *book = NULL;
@@ -24,7 +24,7 @@ static answers *book_new(void) {
 
 static void put(answers *book, const char *id, dn_day day, uint32_t attempt, uint32_t duration_ms) {
     CHECK_INT(answers_put(book, id, strlen(id), day, attempt,
-                          (answer){ANSWER_OK, DN_CLASS_NONE, duration_ms}),
+                          (answer){ANSWER_OK, DN_CLASS_NONE, duration_ms, ANSWER_NOT_RECORDED}),
               DN_OK);
 }
 
@@ -83,12 +83,12 @@ TEST(of_equals_the_last_one_holds) {
 
 TEST(all_of_an_answer_comes_back) {
     static const answer given[] = {
-        {ANSWER_OK, DN_CLASS_NONE, 0},
-        {ANSWER_ERROR, DN_CLASS_REQ, 1},
-        {ANSWER_ERROR, DN_CLASS_UNKNOWN, ANSWER_MS_MAX},
-        {ANSWER_TIMEOUT, DN_CLASS_NONE, 7},
-        {ANSWER_HANG, DN_CLASS_NONE, 8},
-        {ANSWER_CRASH, DN_CLASS_NONE, 9},
+        {ANSWER_OK, DN_CLASS_NONE, 0, ANSWER_NOT_RECORDED},
+        {ANSWER_ERROR, DN_CLASS_REQ, 1, ANSWER_NOT_RECORDED},
+        {ANSWER_ERROR, DN_CLASS_UNKNOWN, ANSWER_MS_MAX, ANSWER_NOT_RECORDED},
+        {ANSWER_TIMEOUT, DN_CLASS_NONE, 7, ANSWER_NOT_RECORDED},
+        {ANSWER_HANG, DN_CLASS_NONE, 8, ANSWER_NOT_RECORDED},
+        {ANSWER_CRASH, DN_CLASS_NONE, 9, ANSWER_NOT_RECORDED},
     };
     enum { GIVEN = sizeof given / sizeof given[0] };
     answers *book = book_new();
@@ -163,7 +163,7 @@ static answer answer_random(uint64_t *random) {
     return (answer){result,
                     result == ANSWER_ERROR ? (dn_error_class)(1 + test_random(random) % 4)
                                            : DN_CLASS_NONE,
-                    (uint32_t)test_random(random)};
+                    (uint32_t)test_random(random), ANSWER_NOT_RECORDED};
 }
 
 TEST(whatever_is_put_the_book_says_what_the_slow_way_says) {

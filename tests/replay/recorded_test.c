@@ -1,0 +1,93 @@
+/* recorded_test.c - what `diurnal serve --record` writes beside the contract's keys, and what replay makes of it. */
+#include "run.h"
+
+#define HEAD(end)                                                                                  \
+    "{\"trace\":1,\"start\":\"2026-03-02T06:00:00Z\",\"end\":\"2026-03-02T" end                    \
+    "Z\",\"default\":{\"result\":\"error\",\"error_class\":\"unknown\",\"duration_ms\":0}}\n"
+#define BEGINS "{\"at\":\"2026-03-02T06:00:00Z\",\"op\":\"user\",\"id\":"
+#define ADA    BEGINS "\"ada\",\"due\":\"07:00\",\"starts_on\":\"2026-03-01\",\"context_epoch\":0}\n"
+#define JOB(attempt, result, ms, stopped)                                                          \
+    "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":" attempt               \
+    ",\"result\":\"" result "\",\"duration_ms\":" ms ",\"stopped\":\"2026-03-02T" stopped "Z\"}\n"
+#define ENDS_AS(id, last_date, status, last_run_at, epoch)                                         \
+    "{\"id\":\"" id "\",\"due\":\"07:00\",\"last_date\":" last_date ",\"status\":" status          \
+    ",\"last_run_at\":" last_run_at ",\"context_epoch\":" epoch ",\"starts_on\":\"2026-03-01\"}\n"
+
+TEST(users_begin_as_their_lines_say_they_have_been) {
+    trace_is(HEAD("07:30:00") BEGINS
+             "\"ada\",\"due\":\"07:00\",\"starts_on\":\"2026-03-01\",\"last_date\":\"2026-03-02\","
+             "\"status\":\"success\",\"last_run_at\":\"2026-03-02T05:30:00.123Z\","
+             "\"context_epoch\":7}\n" BEGINS
+             "\"bob\",\"due\":\"07:00\",\"starts_on\":\"2026-03-01\",\"last_date\":\"2026-03-01\","
+             "\"status\":\"success\",\"last_run_at\":\"2026-03-01T06:10:00.000Z\","
+             "\"context_epoch\":2}\n");
+    runs();
+    CHECK_STR(run.users,
+              ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T05:30:00.123Z\"", "7")
+                  ENDS_AS("bob", "\"2026-03-02\"", "\"cutoff_reached\"",
+                          "\"2026-03-01T06:10:00.000Z\"", "3"));
+    CHECK_INT(LINES("\"user\":\"ada\""), 0);
+}
+
+TEST(what_a_user_has_been_is_of_the_beginning_only) {
+    trace_is(HEAD("06:30:00") "{\"at\":\"2026-03-02T06:00:01Z\",\"op\":\"user\",\"id\":\"ada\","
+                              "\"due\":\"07:00\",\"starts_on\":\"2026-03-02\",\"last_date\":"
+                              "\"2026-03-02\",\"status\":\"success\",\"context_epoch\":7}\n");
+    runs();
+    CHECK(strstr(run.users, "\"last_date\":null"));
+    CHECK(strstr(run.users, "\"context_epoch\":0"));
+}
+
+TEST(a_recorded_job_stops_when_it_did) {
+    trace_is(HEAD("07:30:00") ADA JOB("1", "error", "900", "06:00:00.907")
+                 JOB("2", "ok", "500", "06:10:00.509"));
+    runs();
+    CHECK_STR(run.users,
+              ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T06:10:00.509Z\"", "0"));
+    CHECK_INT(LINES("\"ev\":\"stop\""), 2);
+    CHECK_INT(LINES("\"ev\":\"stop\"", "\"duration_ms\":907"), 1);
+}
+
+/* Each life counts its attempts from one. */
+TEST(attempts_of_two_lives_are_told_apart_by_when_they_stopped) {
+    trace_is(HEAD("07:30:00") ADA
+             "{\"at\":\"2026-03-02T06:05:00Z\",\"op\":\"crash\",\"down_ms\":60000}\n" JOB(
+                 "1", "error", "900", "06:00:00.900") JOB("1", "ok", "500", "06:06:00.500"));
+    runs();
+    CHECK_STR(run.users,
+              ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T06:06:00.500Z\"", "0"));
+    CHECK_INT(LINES("\"ev\":\"stop\"", "\"result\":\"error\""), 1);
+}
+
+/* The daemon throttles from the moment the queue took it, and may so come a tick later than here. */
+TEST(a_job_that_came_a_tick_later_takes_as_long_as_it_took) {
+    trace_is(HEAD("07:30:00") ADA JOB("1", "error", "10000", "06:00:10")
+                 JOB("2", "ok", "20000", "06:11:20"));
+    runs();
+    CHECK_STR(run.users,
+              ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T06:10:20.000Z\"", "0"));
+}
+
+TEST(a_job_of_which_nothing_was_recorded_comes_to_nothing) {
+    trace_is(HEAD("07:30:00") ADA JOB("1", "ok", "500", "05:59:59"));
+    runs();
+    CHECK_STR(run.users, ENDS_AS("ada", "\"2026-03-02\"", "\"cutoff_reached\"", "null", "1"));
+}
+
+TEST(what_came_too_late_does_not_come_in_time_here) {
+    trace_is(HEAD("07:30:00") ADA JOB("6", "ok", "59000", "07:00:30"));
+    runs();
+    CHECK_STR(run.users, ENDS_AS("ada", "\"2026-03-02\"", "\"cutoff_reached\"", "null", "1"));
+}
+
+TEST(a_status_that_is_none_is_refused) {
+    trace_is(HEAD("07:30:00") BEGINS
+             "\"ada\",\"due\":\"07:00\",\"starts_on\":\"2026-03-01\",\"last_date\":\"2026-03-02\","
+             "\"status\":\"done\",\"context_epoch\":7}\n");
+    CHECK_INT(run_with(1, NULL, 0), DN_EINVAL);
+    CHECK_MSG(strstr(run.why, "trace.ndjson:2: status: \"done\""), "%s", run.why);
+    trace_is(HEAD("07:30:00") BEGINS
+             "\"ada\",\"due\":\"07:00\",\"starts_on\":\"2026-03-01\",\"context_epoch\":-1}\n");
+    CHECK_INT(run_with(1, NULL, 0), DN_EINVAL);
+    CHECK_MSG(strstr(run.why, "trace.ndjson:2: context_epoch: -1"), "%s", run.why);
+}
