@@ -15,6 +15,7 @@
 #include "obs/log.h"
 #include "obs/log_keeper.h"
 #include "obs/slo_watcher.h"
+#include "service/recorder.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -41,6 +42,8 @@ typedef struct served {
     dn_hangup_config      hangup;
     herald_config         herald;
     dn_child_spec         edge[EDGE];
+    dn_recorder_config    recorded;
+    dn_recorder          *recorder; /* NULL: nothing is recorded */
     dn_service_tree       tree;
     dn_runtime           *runtime;
     bool                  to_start_anew;
@@ -239,6 +242,25 @@ static dn_slo_watcher_config watcher_config(const dn_settings *s) {
     };
 }
 
+static int recorder_take(served *d) {
+    const dn_settings *s = d->settings;
+    char               why[DN_RECORDER_WHY];
+
+    if (*s->record == '\0') return DN_EXIT_DONE;
+    if (dn_recorder_check(s->record, why) < 0) return complain(DN_EXIT_USAGE, "%s", why);
+    d->watcher = watcher_config(s);
+    d->recorded = (dn_recorder_config){.path = s->record,
+                                       .bytes_max = s->record_max_mib << 20,
+                                       .files = (uint32_t)s->record_files,
+                                       .service = &d->service,
+                                       .watcher = &d->watcher};
+    if (dn_recorder_new(&d->recorded, &d->recorder) < 0)
+        return complain(DN_EXIT_FAILED, "out of memory");
+    d->service.journal = dn_recorder_journal_borrow(d->recorder);
+    d->service.witness = dn_recorder_child_borrow(d->recorder);
+    return DN_EXIT_DONE;
+}
+
 static int metrics_take(void) {
     char why[DN_METRICS_WHY];
 
@@ -282,8 +304,11 @@ static int tree_make(served *d) {
 }
 
 static int run_to_the_end(served *d) {
+    const char *loops[DN_SERVICE_LOOPS + 1];
+    for (int i = 0; i < DN_SERVICE_LOOPS; i++) loops[i] = dn_service_loops[i];
+    loops[DN_SERVICE_LOOPS] = "record";
     const dn_runtime_config config = {
-        .loops = dn_service_loops, .loops_len = DN_SERVICE_LOOPS, .notice = on_notice};
+        .loops = loops, .loops_len = DN_SERVICE_LOOPS + (d->recorder != NULL), .notice = on_notice};
     const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &d->tree.top, .name = "top"};
     int                 rc = dn_runtime_new(&config, &d->runtime);
 
@@ -301,6 +326,7 @@ static int run_to_the_end(served *d) {
 
 static void served_done(served *d) {
     dn_runtime_free(d->runtime);
+    dn_recorder_free(d->recorder);
     if (d->web.listener >= 0) (void)close(d->web.listener);
     dn_store_free(d->service.store);
     dn_settings_free(d->settings);
@@ -320,6 +346,7 @@ int cmd_serve(const call *c) {
     code = settings_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
+    if (code == DN_EXIT_DONE) code = recorder_take(d);
     if (code == DN_EXIT_DONE) code = metrics_take();
     if (code == DN_EXIT_DONE) code = tree_make(d);
     if (code == DN_EXIT_DONE) code = run_to_the_end(d);

@@ -24,6 +24,8 @@ typedef struct dn_service_config {
     bool             has_hook;
 
     const dn_journal *journal; /* NULL: nobody listens */
+    /* Who is to see all of it: starts before the core and ends behind it. NULL: nobody */
+    const dn_child_spec *witness;
 
     /* The store has failed in a way that nobody can go on from. Does not return where there is a process to
      * end; a simulation crashes its own. */
@@ -38,7 +40,7 @@ enum { DN_SERVICE_LOOPS = 3 };
 /* The tree, whose root is a supervisor of the spec `top`: `core` with the daily path, and beside it `edge` with
  * what may come and go without a job noticing. The specs live here. */
 typedef struct dn_service_tree {
-    dn_child_spec      core_children[8], top_children[2];
+    dn_child_spec      core_children[8], top_children[3];
     dn_supervisor_spec core, edge, top;
     dn_dynamic_spec    tasks;
 } dn_service_tree;

@@ -60,6 +60,7 @@ void dn_service_tree_make(const dn_service_config *config, const dn_child_spec *
         .strategy = DN_ONE_FOR_ONE, .intensity = INTENSITY, .period_ms = PERIOD_MS};
     t->edge.children.rows = edge;
     t->edge.children.len = edge_len;
+    if (config->witness) t->top_children[len++] = *config->witness;
     t->top_children[len++] = dn_supervisor_child("core", &t->core);
     if (edge_len > 0) t->top_children[len++] = dn_supervisor_child("edge", &t->edge);
     t->top = (dn_supervisor_spec){

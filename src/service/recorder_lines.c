@@ -1,0 +1,222 @@
+/* recorder_lines.c - see recorder_lines.h. By hand: of a busy day there are some ten thousand a second. */
+#include "recorder_lines.h"
+
+#include "domain/civil.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The place where the next piece goes. */
+#define PUT(at, literal) ((at) = put((at), "" literal, sizeof(literal) - 1))
+
+static char *put(char *at, const char *bytes, size_t len) {
+    memcpy(at, bytes, len);
+    return at + len;
+}
+
+static char *put_text(char *at, const char *text) { return put(at, text, strlen(text)); }
+
+static char *put_number(char *at, int64_t value) {
+    char     digits[20];
+    int      len = 0;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+    if (value < 0) *at++ = '-';
+    do digits[len++] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    while (len > 0) *at++ = digits[--len];
+    return at;
+}
+
+/* An id is UTF-8 without control characters: two characters are all there is to escape. */
+static char *put_id(char *at, const char *id, uint8_t len) {
+    PUT(at, "\"id\":\"");
+    for (uint8_t i = 0; i < len; i++) {
+        if (id[i] == '"' || id[i] == '\\') *at++ = '\\';
+        *at++ = id[i];
+    }
+    *at++ = '"';
+    return at;
+}
+
+static char *put_instant(record_words *w, char *at, int64_t ms) {
+    const int64_t second = (ms - (ms % 1000 + 1000) % 1000) / 1000;
+    const int     part = (int)(ms - second * 1000);
+
+    if (!w->has_second || w->second != second) {
+        w->has_second = true;
+        w->second = second;
+        dn_instant_write(second * 1000, w->second_text);
+    }
+    *at++ = '"';
+    at = put(at, w->second_text, DN_INSTANT_TEXT - 5);
+    *at++ = (char)('0' + part / 100);
+    *at++ = (char)('0' + part / 10 % 10);
+    *at++ = (char)('0' + part % 10);
+    return put(at, "Z\"", 2);
+}
+
+static char *put_day(record_words *w, char *at, dn_day day) {
+    if (!w->has_day || w->day != day) {
+        w->has_day = true;
+        w->day = day;
+        dn_day_write(day, w->day_text);
+    }
+    *at++ = '"';
+    at = put(at, w->day_text, DN_DAY_TEXT - 1);
+    *at++ = '"';
+    return at;
+}
+
+static char *put_due(char *at, uint32_t due) {
+    char text[DN_DUE_TEXT];
+
+    dn_due_write(due, text);
+    PUT(at, ",\"due\":\"");
+    at = put(at, text, DN_DUE_TEXT - 1);
+    *at++ = '"';
+    return at;
+}
+
+static char *put_op(record_words *w, char *at, int64_t at_ms, const char *op) {
+    PUT(at, "{\"at\":");
+    at = put_instant(w, at, at_ms);
+    PUT(at, ",\"op\":\"");
+    at = put_text(at, op);
+    PUT(at, "\"");
+    return at;
+}
+
+static size_t ended(char *out, char *at) {
+    PUT(at, "}\n");
+    return (size_t)(at - out);
+}
+
+/* ---- Lines ---- */
+
+/* A job of which nothing was recorded came to nothing: it was running when the process ended. So does one here. */
+#define OTHERWISE "\"default\":{\"result\":\"error\",\"error_class\":\"unknown\",\"duration_ms\":0}"
+#define HEADER    "{\"trace\":1,\"start\":\""
+#define END       "\",\"end\":\""
+
+size_t record_line_header(char *out, const dn_recorder_config *config, int64_t start_ms,
+                          int64_t end_ms, size_t *out_end_at) {
+    const dn_service_config *s = config->service;
+    const dn_slo_config     *slo = &config->watcher->slo;
+    char                     start[DN_INSTANT_TEXT], end[DN_INSTANT_TEXT];
+
+    dn_instant_write(start_ms, start);
+    dn_instant_write(end_ms, end);
+    *out_end_at = sizeof(HEADER END) - 1 + DN_INSTANT_TEXT - 1;
+    return (size_t)snprintf(
+        out, RECORD_LINE_MAX,
+        HEADER "%s" END "%s\",\"tick_ms\":%lld,\"window_minutes\":%u,\"retry_delay_minutes\":%u,"
+               "\"max_concurrency\":%u,\"job_timeout_ms\":%lld,\"ledger_days\":%u,"
+               "\"slo_eval_ms\":%lld,\"slo_window_minutes\":%u,\"breach_consecutive\":%u,"
+               "\"sat_ratio\":%.15g,\"depth_avg_max\":%.15g,\"job_p95_max_ms\":%.15g,"
+               "\"cutoff_rate_max\":%.15g," OTHERWISE "}\n",
+        start, end, (long long)s->tick_ms, s->window_minutes, s->retry_delay_minutes,
+        s->max_concurrency, (long long)s->job_timeout_ms, s->ledger_days,
+        (long long)config->watcher->eval_ms, slo->window_minutes, slo->breach_consecutive,
+        slo->sat_ratio, slo->depth_avg_max, slo->job_p95_max_ms, slo->cutoff_rate_max);
+}
+
+bool record_header_end(const char *line, size_t len, int64_t *out_end_ms) {
+    const size_t at = sizeof(HEADER END) - 1 + DN_INSTANT_TEXT - 1;
+
+    return len > at + DN_INSTANT_TEXT && memcmp(line, HEADER, sizeof(HEADER) - 1) == 0 &&
+           memcmp(line + at - (sizeof(END) - 1), END, sizeof(END) - 1) == 0 &&
+           dn_instant_read(line + at, DN_INSTANT_TEXT - 1, out_end_ms) == DN_OK;
+}
+
+size_t record_line_begin_with(record_words *w, char *out, int64_t at_ms, const dn_user *u) {
+    const char *status = dn_daily_status_text(u->status);
+    char       *at = put_op(w, out, at_ms, "user");
+
+    PUT(at, ",");
+    at = put_id(at, u->id, u->id_len);
+    at = put_due(at, u->due);
+    PUT(at, ",\"starts_on\":");
+    at = put_day(w, at, u->starts_on);
+    if (u->last_day != DN_DAY_NONE) {
+        PUT(at, ",\"last_date\":");
+        at = put_day(w, at, u->last_day);
+        PUT(at, ",\"status\":\"");
+        at = put_text(at, status);
+        PUT(at, "\"");
+    }
+    if (u->last_run_ms != INT64_MIN) {
+        PUT(at, ",\"last_run_at\":");
+        at = put_instant(w, at, u->last_run_ms);
+    }
+    PUT(at, ",\"context_epoch\":");
+    at = put_number(at, u->context_epoch);
+    return ended(out, at);
+}
+
+size_t record_line_user(record_words *w, char *out, int64_t at_ms, const record_note *set) {
+    char *at = put_op(w, out, at_ms, "user");
+
+    PUT(at, ",");
+    at = put_id(at, set->id, set->id_len);
+    at = put_due(at, set->due);
+    PUT(at, ",\"starts_on\":");
+    at = put_day(w, at, set->starts_on);
+    return ended(out, at);
+}
+
+size_t record_line_remove(record_words *w, char *out, int64_t at_ms, const record_note *removed) {
+    char *at = put_op(w, out, at_ms, "remove");
+
+    PUT(at, ",");
+    at = put_id(at, removed->id, removed->id_len);
+    return ended(out, at);
+}
+
+size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64_t duration_ms,
+                           const record_note *n) {
+    char *at = out;
+
+    PUT(at, "{\"op\":\"outcome\",");
+    at = put_id(at, n->id, n->id_len);
+    PUT(at, ",\"day\":");
+    at = put_day(w, at, n->day);
+    PUT(at, ",\"attempt\":");
+    at = put_number(at, n->attempt);
+    switch ((dn_outcome)n->outcome) {
+    case DN_OUTCOME_OK: PUT(at, ",\"result\":\"ok\""); break;
+    case DN_OUTCOME_TIMEOUT: PUT(at, ",\"result\":\"timeout\""); break;
+    case DN_OUTCOME_ERROR:
+    case DN_OUTCOME_CRASH:
+        PUT(at, ",\"result\":\"error\",\"error_class\":\"");
+        at = put_text(at, dn_error_class_text((dn_error_class)n->cls));
+        PUT(at, "\"");
+        break;
+    }
+    PUT(at, ",\"duration_ms\":");
+    at = put_number(at, duration_ms);
+    PUT(at, ",\"stopped\":");
+    at = put_instant(w, at, stopped_ms);
+    return ended(out, at);
+}
+
+size_t record_line_crash(record_words *w, char *out, int64_t at_ms, int64_t down_ms) {
+    char *at = put_op(w, out, at_ms, "crash");
+
+    PUT(at, ",\"down_ms\":");
+    return ended(out, put_number(at, down_ms));
+}
+
+size_t record_line_clock(record_words *w, char *out, int64_t at_ms, int64_t step_ms) {
+    char *at = put_op(w, out, at_ms, "clock");
+
+    PUT(at, ",\"step_ms\":");
+    return ended(out, put_number(at, step_ms));
+}
+
+size_t record_line_store_fails(record_words *w, char *out, int64_t at_ms, int64_t for_ms) {
+    char *at = put_op(w, out, at_ms, "store_fails");
+
+    PUT(at, ",\"for_ms\":");
+    return ended(out, put_number(at, for_ms));
+}

@@ -1,0 +1,132 @@
+/* recorder_notes.c - see recorder_notes.h.
+ * Who tells is in the middle of its work: a note is a few words more in a buffer of its loop's, and each few hundred
+ * of them a message. It is posted as from outside, because that fails with a code and never fails who tells. */
+#include "recorder_notes.h"
+
+#include "diurnal/runtime.h"
+#include "pack.h"
+#include "recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANE_BEAT = 1, BEAT_MS = 200 };
+
+const char *const record_lane_loops[RECORD_LANES] = {"main", "run", "store"};
+const char *const record_lane_names[RECORD_LANES] = {"recorder_main", "recorder_run",
+                                                     "recorder_store"};
+
+typedef struct record_notes_lane lane;
+
+/* What a trace is made of, and who says it; 0: not of that. */
+static const uint8_t lanes_of[DN_HAPPENINGS] = {
+    [DN_HAPPENED_TICK] = RECORD_MAIN + 1,        [DN_HAPPENED_CLOCK] = RECORD_MAIN + 1,
+    [DN_HAPPENED_STOPPED] = RECORD_RUN + 1,      [DN_HAPPENED_SET] = RECORD_STORE + 1,
+    [DN_HAPPENED_REMOVED] = RECORD_STORE + 1,    [DN_HAPPENED_STORE_FAILED] = RECORD_STORE + 1,
+    [DN_HAPPENED_STORE_WELL] = RECORD_STORE + 1,
+};
+
+static uint64_t notes_in(const lane *l) {
+    uint64_t len = 0;
+
+    for (size_t at = sizeof(record_packet); at < l->used; len++)
+        at += dn_pack_room(sizeof(record_note) +
+                           ((const record_note *)(const void *)(l->packet + at))->id_len);
+    return len;
+}
+
+/* Until it is taken, it is known how much was not. */
+static void lane_post(dn_self *self, lane *l, int64_t beat_ns) {
+    dn_runtime    *rt = dn_self_runtime(self);
+    record_packet *p = (record_packet *)(void *)l->packet;
+    int            rc;
+
+    *p = (record_packet){.lane = l->lane,
+                         .len = l->used - (uint32_t)sizeof *p,
+                         .dropped = l->dropped,
+                         .beat_ns = beat_ns};
+    if (dn_ref_is_nobody(l->to)) l->to = dn_runtime_name(rt, DN_RECORDER);
+    rc = dn_ref_is_nobody(l->to) ? DN_EDEAD : dn_post(rt, l->to, RECORD_NOTES, p, l->used);
+    l->dropped = rc == DN_OK ? 0 : l->dropped + notes_in(l);
+    l->used = sizeof *p;
+}
+
+static void said(void *context, dn_self *self, const dn_happening *h) {
+    record_notes *notes = context;
+    const size_t  room = dn_pack_room(sizeof(record_note) + h->id_len);
+
+    if (lanes_of[h->kind] == 0) return;
+    lane *l = &notes->lanes[lanes_of[h->kind] - 1];
+    if (l->used + room > RECORD_PACKET_BYTES) lane_post(self, l, dn_mono_ns(self));
+    record_note *n = (record_note *)(void *)(l->packet + l->used);
+    *n = (record_note){
+        .mono_ns = dn_mono_ns(self),
+        .at_ms = h->at_ms,
+        .ms = h->kind == DN_HAPPENED_CLOCK ? h->step_ms : h->duration_ms,
+        .day = h->day,
+        .starts_on = h->starts_on,
+        .attempt = h->attempt,
+        .due = (uint16_t)h->due,
+        .kind = (uint8_t)h->kind,
+        .outcome = (uint8_t)h->outcome,
+        .cls = (uint8_t)h->cls,
+        .id_len = h->id_len,
+    };
+    if (h->id_len > 0) memcpy(n->id, h->id, h->id_len);
+    l->used += (uint32_t)room;
+}
+
+int record_notes_init(record_notes *notes) {
+    *notes = (record_notes){.journal = {said, notes}};
+    for (int i = 0; i < RECORD_LANES; i++) {
+        lane *l = &notes->lanes[i];
+        *l = (lane){.notes = notes, .lane = (record_lane)i, .used = sizeof(record_packet)};
+        l->packet = calloc(1, RECORD_PACKET_BYTES);
+        if (!l->packet) return DN_ENOMEM;
+    }
+    return DN_OK;
+}
+
+void record_notes_done(record_notes *notes) {
+    for (int i = 0; i < RECORD_LANES; i++) free(notes->lanes[i].packet);
+}
+
+/* ---- The lane's actor ---- */
+
+typedef struct beater {
+    lane *lane;
+} beater;
+
+static int beater_init(dn_self *self, void *state, const void *config) {
+    beater *b = state;
+
+    b->lane = (lane *)(uintptr_t)config; /* as every config it comes as const, and is its own */
+    dn_timer_after(self, BEAT_MS, LANE_BEAT, 0);
+    return DN_OK;
+}
+
+static int beater_on_beat(dn_self *self, void *state, const dn_msg *msg) {
+    const beater *b = state;
+
+    (void)msg;
+    lane_post(self, b->lane, dn_mono_ns(self));
+    dn_timer_after(self, BEAT_MS, LANE_BEAT, 0);
+    return DN_OK;
+}
+
+/* Whoever told has ended before. */
+static void beater_terminate(dn_self *self, void *state) {
+    const beater *b = state;
+
+    lane_post(self, b->lane, INT64_MAX);
+}
+
+static const dn_handler beater_handlers[] = {{LANE_BEAT, beater_on_beat}};
+
+const dn_class record_lane_class = {
+    .name = "recorder_lane",
+    .state_size = sizeof(beater),
+    .init = beater_init,
+    .handlers = DN_SLICE(beater_handlers),
+    .terminate = beater_terminate,
+};

@@ -1,0 +1,50 @@
+/* recorder_notes.h - what happens, from the loop it happens on to the recorder. */
+#ifndef DIURNAL_SERVICE_RECORDER_NOTES_H
+#define DIURNAL_SERVICE_RECORDER_NOTES_H
+
+#include "journal.h"
+
+/* One thing that happened; the next one is dn_pack_room behind it. */
+typedef struct record_note {
+    int64_t  mono_ns, at_ms;
+    int64_t  ms; /* STOPPED: how long it took. CLOCK: the step */
+    dn_day   day, starts_on;
+    uint32_t attempt;
+    uint16_t due;
+    uint8_t  kind, outcome, cls, id_len;
+    char     id[];
+} record_note;
+
+/* A lane is a loop's, and touched on it alone: that of the tick, of the executor, of kv. */
+typedef enum record_lane { RECORD_MAIN, RECORD_RUN, RECORD_STORE, RECORD_LANES } record_lane;
+
+/* The message to the recorder; notes stand behind it. */
+enum { RECORD_NOTES = 1, RECORD_PACKET_BYTES = 16384 };
+typedef struct record_packet {
+    uint32_t lane;
+    uint32_t len;     /* of the notes, in bytes */
+    uint64_t dropped; /* notes, since the packet before */
+    int64_t
+        beat_ns; /* what comes later in this lane happens then or later; INT64_MAX: nothing comes */
+} record_packet;
+
+typedef struct record_notes {
+    dn_journal journal;
+    struct record_notes_lane {
+        struct record_notes *notes;
+        record_lane          lane;
+        dn_ref               to;
+        uint64_t             dropped;
+        uint32_t             used; /* of packet */
+        unsigned char       *packet;
+    } lanes[RECORD_LANES];
+} record_notes;
+
+DN_MUST_USE int record_notes_init(record_notes *notes);
+void            record_notes_done(record_notes *notes);
+
+/* An actor for each lane, on its loop, that sends what has gathered though nothing more happens. Its config is the lane. */
+extern const dn_class    record_lane_class;
+extern const char *const record_lane_loops[RECORD_LANES], *const record_lane_names[RECORD_LANES];
+
+#endif

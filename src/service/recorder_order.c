@@ -1,0 +1,77 @@
+/* recorder_order.c - see recorder_order.h. Each lane is in order by itself; three are merged by looking at their first. */
+#include "recorder_order.h"
+
+#include "pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct record_queue queue;
+
+enum { ROOM_LEAST = 65536 };
+
+void record_order_done(record_order *o) {
+    for (int i = 0; i < RECORD_LANES; i++) free(o->lanes[i].bytes);
+    *o = (record_order){0};
+}
+
+static int make_room(queue *q, size_t len) {
+    if (q->at > 0) {
+        memmove(q->bytes, q->bytes + q->at, q->len - q->at);
+        q->len -= q->at;
+        q->at = 0;
+    }
+    if (q->len + len <= q->cap) return DN_OK;
+    if (q->len + len > RECORD_ORDER_MAX) return DN_EFULL;
+    size_t cap = q->cap ? q->cap : ROOM_LEAST;
+    while (cap < q->len + len) cap *= 2;
+    unsigned char *wider = realloc(q->bytes, cap);
+    if (!wider) return DN_ENOMEM;
+    q->bytes = wider;
+    q->cap = cap;
+    return DN_OK;
+}
+
+int record_order_add(record_order *o, const record_packet *p, const void *notes) {
+    queue *q = &o->lanes[p->lane];
+    int    rc = DN_OK;
+
+    q->beat_ns = p->beat_ns;
+    if (p->len == 0) return DN_OK;
+    if (q->len + p->len > q->cap) rc = make_room(q, p->len);
+    if (rc < 0) return rc;
+    memcpy(q->bytes + q->len, notes, p->len);
+    q->len += p->len;
+    return DN_OK;
+}
+
+static const record_note *first_of(const queue *q) {
+    return q->at < q->len ? (const record_note *)(const void *)(q->bytes + q->at) : NULL;
+}
+
+static int lane_of_first(const record_order *o) {
+    int oldest = -1;
+
+    for (int i = 0; i < RECORD_LANES; i++) {
+        const record_note *n = first_of(&o->lanes[i]);
+        if (n && (oldest < 0 || n->mono_ns < first_of(&o->lanes[oldest])->mono_ns)) oldest = i;
+    }
+    return oldest;
+}
+
+const record_note *record_order_first(const record_order *o, int64_t before_ns) {
+    const int lane = lane_of_first(o);
+
+    if (lane < 0) return NULL;
+    const record_note *n = first_of(&o->lanes[lane]);
+    for (int i = 0; i < RECORD_LANES && n->mono_ns >= before_ns; i++)
+        if (!first_of(&o->lanes[i]) && o->lanes[i].beat_ns <= n->mono_ns) return NULL;
+    return n;
+}
+
+void record_order_next(record_order *o) {
+    queue *q = &o->lanes[lane_of_first(o)];
+
+    q->at += dn_pack_room(sizeof(record_note) + first_of(q)->id_len);
+    if (q->at == q->len) q->at = q->len = 0;
+}
