@@ -301,7 +301,8 @@ static void on_user(check *c, const dn_user *u) {
     check_record *r = &c->users.records[u->n];
     p->last_day = u->last_day;
     p->recorded = u->recorded;
-    r->status = (uint8_t)u->status;
+    if (u->status == DN_DAILY_SUCCESS) p->flags |= CHECK_SUCCESS;
+    if (u->status == DN_DAILY_CUTOFF) p->flags |= CHECK_CUT;
     r->last_run_ms = u->last_run_ms;
     r->epoch = u->context_epoch;
     check_changed(c, u->n);
