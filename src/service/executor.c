@@ -108,7 +108,8 @@ static int executor_init(dn_self *self, void *state, const void *config) {
     if (rc < 0) dn_fail_code(rc, why);
     dn_own(self, e->runner, dn_runner_free);
     dn_own(self, &e->starting, starting_release);
-    e->terms = (dn_task_terms){e->runner, e->config->journal, e->config->job_timeout_ms};
+    e->terms = (dn_task_terms){e->runner, e->config->journal, e->config->job_timeout_ms,
+                               e->config->window_minutes};
     e->slots = dn_alloc(self, max * sizeof *e->slots);
     for (uint32_t i = 0; i < max; i++) e->slots[i].next_free = i + 1 < max ? i + 2 : 0;
     e->free = 1;

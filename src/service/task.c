@@ -39,11 +39,12 @@ const dn_class dn_task_class = {
 static int task_init(dn_self *self, void *state, const void *config) {
     task                *t = state;
     const dn_task_brief *b = config;
+    const dn_daily_user  user = {b->due, DN_DAY_NONE, DN_DAY_NONE};
 
-    /* DN_STOP: it was on its way too long, and does not begin. */
+    /* DN_STOP: it was on its way too long, or the clock stepped meanwhile, and it does not begin. */
     if (dn_ref_is_nobody(dn_whereis(self, b->executor))) return DN_STOP;
-    if (dn_now_ms(self) >= dn_daily_cutoff_ms(b->due, b->day)) return DN_STOP;
     const dn_task_terms *terms = b->terms;
+    if (!dn_daily_may_start(&user, b->day, terms->window_minutes, dn_now_ms(self))) return DN_STOP;
     t->executor = b->executor;
     t->slot = b->slot;
     t->use = b->use;

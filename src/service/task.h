@@ -10,6 +10,7 @@ typedef struct dn_task_terms {
     dn_runner        *runner;
     const dn_journal *journal;
     int64_t           timeout_ms;
+    uint32_t          window_minutes;
 } dn_task_terms;
 
 /* What a task is told. With an id of usual length it goes in a message without an allocation. */
@@ -20,7 +21,7 @@ typedef struct dn_task_brief {
     uint32_t             slot, use; /* come back in dn_task_outcome */
     dn_day               day;
     uint32_t             attempt, context_epoch;
-    uint16_t             due;  /* not to begin when its cutoff has come */
+    uint16_t             due;  /* not to begin outside its window */
     uint8_t              type; /* dn_run_type */
     uint8_t              id_len;
     char                 id[];
