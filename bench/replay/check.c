@@ -24,6 +24,7 @@ int check_new(const check_config *config, check **out_check) {
     c->retry_ms = config->retry_delay_minutes * CHECK_MINUTE;
     c->wall_ms = config->start_ms;
     c->today = check_date(c->wall_ms);
+    c->upset_ms = INT64_MIN / 2;
     c->tick_date = c->latest_date = DN_DAY_NONE;
     c->up = c->irregular = true;
     c->idle_ms = c->ok_ms = c->fails_until_ms = CHECK_NEVER;
@@ -124,6 +125,9 @@ static int64_t tick_due_ms(const check *c) {
     int64_t       due = c->ticked ? c->tick_ms + (strict ? every : 2 * every)
                                   : c->up_ms + (c->config.lag_ms == 0 ? 0 : 2 * every);
 
+    /* Each step may put it off by as much as an interval. */
+    if (c->stepped && !c->config.ticks_stand_still && due < c->upset_ms + every)
+        due = c->upset_ms + every;
     if (c->shaken && due < c->shaken_ms + 2 * every + RESTART_MS)
         due = c->shaken_ms + 2 * every + RESTART_MS;
     return due + c->config.lag_ms;
@@ -189,6 +193,7 @@ static void time_is(check *c, const event *e) {
     c->today = check_date(e->t_ms);
     if (stepped_ms == 0) return;
     c->irregular = c->stepped = true;
+    c->upset_ms = e->steady_ms;
     c->unsaid_ms += stepped_ms;
 }
 
@@ -236,7 +241,7 @@ static void on_actor_crash(check *c, const char *name) {
     if (queue) c->users.memory = c->users.era;
     if (kv) c->full = false;
     c->shaken = true;
-    c->shaken_ms = c->now_ms;
+    c->shaken_ms = c->upset_ms = c->now_ms;
     check_excuse(c);
 }
 

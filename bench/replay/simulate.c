@@ -34,7 +34,7 @@ typedef struct simulation {
     ordered               orders[COMMITS_MAX];
     const ordered        *at_this; /* commit */
     bool                  calm;
-    int64_t               calm_wall_ms;
+    int64_t  calm_wall_ms, latest_ms; /* latest: that there was by the wall, before it */
     uint64_t calm_crashes; /* of actors, until then: what was ordered may come later still */
     simulate_verdict verdict;
     int              failed;
@@ -65,6 +65,7 @@ static void tell(void *context, const event *e) {
     simulation *s = context;
 
     s->now_ms = e->steady_ms;
+    if (!s->calm && s->latest_ms < e->t_ms) s->latest_ms = e->t_ms;
     if (e->kind == EVENT_CRASH && s->untold.is_due) {
         const int told = untold_tell(&s->untold, world_store_borrow(s->world),
                                      world_wall_ms(s->world), judge_untold, s);
@@ -247,7 +248,9 @@ static void judge_settled(simulation *s, const dn_user *u) {
 
     if (world_counts_borrow(s->world)->actor_crashes > s->calm_crashes) return;
     if (day == DN_DAY_NONE || u->status == DN_DAILY_SUCCESS || cutoff_ms > end_ms) return;
-    if (cutoff_ms - window_ms < free_ms || window_ms < 2 * tick_ms + s->plan->users * 1000) return;
+    if (cutoff_ms <= s->latest_ms || cutoff_ms - window_ms < free_ms ||
+        window_ms < 2 * tick_ms + s->plan->users * 1000)
+        return;
     if (u->starts_on == day) return; /* may have come when its window was all but over */
     (void)snprintf(text, sizeof text,
                    "settles: user %.*s day %s: %s, in a window (due %02u:%02u) without any fault: "

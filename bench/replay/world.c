@@ -119,7 +119,8 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     case DN_HAPPENED_REMOVED: pending_is_removed(&w->pending, h->id, h->id_len); break;
     default: break;
     }
-    tell(w, (event){.kind = h->kind, .t_ms = h->at_ms, .h = h});
+    /* Of a tick at_ms is when it began. */
+    tell(w, (event){.kind = h->kind, .t_ms = world_wall_ms(w), .h = h});
     if (h->kind == DN_HAPPENED_TICK && w->ended < DAILY_PATH) tell_actor_crash(w, DN_TICK);
     if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
         w->handed = 0;
