@@ -333,6 +333,13 @@ static void on_removed(check *c, const dn_happening *h) {
     check_changed(c, h->n);
 }
 
+/* Its removal has been said, and took it out of the queue; unless it came there later, where messages take time. */
+static void on_dropped(check *c, const dn_happening *h) {
+    check_person *p = check_person_of(&c->users, h->n);
+
+    if (p && !check_lives(p) && p->state == CHECK_QUEUED) check_out_of_queue(c, p);
+}
+
 /* ---- Events ---- */
 
 static void on_happening(check *c, const event *e) {
@@ -350,7 +357,7 @@ static void on_happening(check *c, const event *e) {
     case DN_HAPPENED_MISSED: check_on_missed(c, h); return;
     case DN_HAPPENED_SET: on_set(c, h); return;
     case DN_HAPPENED_REMOVED: on_removed(c, h); return;
-    case DN_HAPPENED_DROPPED: return; /* its removal has been, or will be, said */
+    case DN_HAPPENED_DROPPED: on_dropped(c, h); return;
     case DN_HAPPENED_STORE_FAILED:
         c->full = true;
         check_excuse(c);

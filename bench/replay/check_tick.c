@@ -131,15 +131,17 @@ static void judge_numbers(check *c, const dn_happening *h) {
 
 void check_on_tick(check *c, const event *e) {
     const dn_happening *h = e->h;
-    const int64_t       took_ms = e->t_ms > h->at_ms ? e->t_ms - h->at_ms : 0;
+    const int64_t       lag_ms = c->config.lag_ms;
+    const int64_t       passed_ms = e->t_ms > h->at_ms ? e->t_ms - h->at_ms : 0;
+    const int64_t       took_ms = c->stepped && passed_ms > lag_ms ? lag_ms : passed_ms;
     const int64_t       begun_ms = c->now_ms - took_ms;
     const dn_day        today = check_date(h->at_ms);
 
     check_settle(c);
-    if (took_ms > c->config.lag_ms && !c->stepped)
+    if (took_ms > lag_ms)
         check_say(c, CHECK_I4, CHECK_ALL, DN_DAY_NONE,
                   "a tick took %lld ms: right is to wait for nobody", (long long)took_ms);
-    if (c->ticked && !c->shaken && begun_ms <= c->tick_ms && c->config.lag_ms == 0)
+    if (c->ticked && !c->shaken && begun_ms <= c->tick_ms && lag_ms == 0)
         check_say(c, CHECK_TICK, CHECK_ALL, DN_DAY_NONE,
                   "a second tick at this instant: right is one");
     judge_numbers(c, h);

@@ -34,7 +34,7 @@ typedef struct simulation {
     ordered               orders[COMMITS_MAX];
     const ordered        *at_this; /* commit */
     bool                  calm;
-    int64_t  calm_wall_ms, latest_ms; /* latest: that there was by the wall, before it */
+    int64_t               calm_wall_ms;
     uint64_t calm_crashes; /* of actors, until then: what was ordered may come later still */
     simulate_verdict verdict;
     int              failed;
@@ -46,6 +46,33 @@ const char *simulate_rule_name(unsigned rule) {
 }
 
 /* ---- Telling ---- */
+
+static void say(simulation *s, unsigned rule, const char *text) {
+    if (s->verdict.broken) return;
+    s->verdict.broken = true;
+    s->verdict.rule = rule;
+    (void)snprintf(s->verdict.text, sizeof s->verdict.text, "%s", text);
+}
+
+/* A cutoff was reached in the calm. Did its window lie wholly there, with ticks enough? Then it was to be a success. */
+static void judge_settled(simulation *s, const dn_happening *h) {
+    const trace_settings *t = &s->plan->settings;
+    const int64_t         window_ms = t->window_minutes * DN_MINUTE_MS;
+    const int64_t         cutoff_ms = (int64_t)h->day * DN_DAY_MS + (int64_t)h->due * DN_MINUTE_MS;
+    /* A throttle, what was under way, a restart and a full disk may reach into it. */
+    const int64_t free_ms = s->calm_wall_ms + t->retry_delay_minutes * DN_MINUTE_MS +
+                            t->job_timeout_ms + 30 * DN_MINUTE_MS + 2 * t->tick_ms;
+    const bool long_enough = window_ms >= 2 * t->tick_ms + s->plan->users * 1000;
+    char       text[SIMULATE_TEXT], day_text[CHECK_DAY_TEXT];
+
+    if (world_counts_borrow(s->world)->actor_crashes > s->calm_crashes) return;
+    if (cutoff_ms - window_ms < free_ms || !long_enough) return;
+    (void)snprintf(text, sizeof text,
+                   "settles: user %.*s day %s: cutoff_reached, in a window (due %02u:%02u) without "
+                   "any fault: right is success",
+                   h->id_len, h->id, check_day_text(h->day, day_text), h->due / 60U, h->due % 60U);
+    say(s, SIMULATE_SETTLES, text);
+}
 
 static void judge(simulation *s, const event *e) {
     event told = *e;
@@ -65,7 +92,6 @@ static void tell(void *context, const event *e) {
     simulation *s = context;
 
     s->now_ms = e->steady_ms;
-    if (!s->calm && s->latest_ms < e->t_ms) s->latest_ms = e->t_ms;
     if (e->kind == EVENT_CRASH && s->untold.is_due) {
         const int told = untold_tell(&s->untold, world_store_borrow(s->world),
                                      world_wall_ms(s->world), judge_untold, s);
@@ -73,6 +99,8 @@ static void tell(void *context, const event *e) {
         s->tally.counts.crash_untold += told > 0;
     }
     judge(s, e);
+    if (s->calm && e->kind == DN_HAPPENED_FINALIZED && e->h->status == DN_DAILY_CUTOFF)
+        judge_settled(s, e->h);
 }
 
 /* ---- Commits ---- */
@@ -227,39 +255,6 @@ static int run(simulation *s) {
 
 /* ---- After it ---- */
 
-static void say(simulation *s, unsigned rule, const char *text) {
-    if (s->verdict.broken) return;
-    s->verdict.broken = true;
-    s->verdict.rule = rule;
-    (void)snprintf(s->verdict.text, sizeof s->verdict.text, "%s", text);
-}
-
-/* Had it a window of a day that lay wholly in the calm, with ticks enough? Then it was to succeed. */
-static void judge_settled(simulation *s, const dn_user *u) {
-    const trace_settings *t = &s->plan->settings;
-    const int64_t         window_ms = t->window_minutes * DN_MINUTE_MS, tick_ms = t->tick_ms;
-    const int64_t         end_ms = world_wall_ms(s->world);
-    /* A throttle, and what was under way, may reach into the calm; a restart and a full disk too. */
-    const int64_t free_ms = s->calm_wall_ms + t->retry_delay_minutes * DN_MINUTE_MS +
-                            t->job_timeout_ms + 30 * DN_MINUTE_MS + 2 * tick_ms;
-    const dn_day  day = u->last_day;
-    const int64_t cutoff_ms = (int64_t)day * DN_DAY_MS + (int64_t)u->due * DN_MINUTE_MS;
-    char          text[SIMULATE_TEXT], day_text[CHECK_DAY_TEXT];
-
-    if (world_counts_borrow(s->world)->actor_crashes > s->calm_crashes) return;
-    if (day == DN_DAY_NONE || u->status == DN_DAILY_SUCCESS || cutoff_ms > end_ms) return;
-    if (cutoff_ms <= s->latest_ms || cutoff_ms - window_ms < free_ms ||
-        window_ms < 2 * tick_ms + s->plan->users * 1000)
-        return;
-    if (u->starts_on == day) return; /* may have come when its window was all but over */
-    (void)snprintf(text, sizeof text,
-                   "settles: user %.*s day %s: %s, in a window (due %02u:%02u) without any fault: "
-                   "right is success",
-                   u->id_len, u->id, check_day_text(day, day_text), dn_daily_status_text(u->status),
-                   u->due / 60U, u->due % 60U);
-    say(s, SIMULATE_SETTLES, text);
-}
-
 static void look(void *context, const dn_user *u) {
     simulation       *s = context;
     const check_final end = {
@@ -273,7 +268,6 @@ static void look(void *context, const dn_user *u) {
     };
 
     check_user(s->check, &end);
-    judge_settled(s, u);
 }
 
 static unsigned rule_of(const char *text) {

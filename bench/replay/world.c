@@ -261,7 +261,9 @@ static bool hand_on_some(world *w) {
     for (; w->handed < HANDED_AT_ONCE && !w->failed; w->handed++) {
         const size_t size = pending_next(&w->pending, &kind, body);
         if (size == 0) return false;
-        w->failed = dn_post(rt, kv, kind, body, size);
+        const int rc = dn_post(rt, kv, kind, body, size);
+        if (rc == DN_EDEAD) return false; /* handed on anew to the kv that comes (kv_anew) */
+        w->failed = rc;
     }
     return !w->failed;
 }
