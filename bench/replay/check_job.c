@@ -46,7 +46,9 @@ static void is_idle(check *c, check_person *p, uint64_t n) {
         look_after_throttle(c, p, n);
     } else {
         const uint32_t heir = c->users.records[n].heir;
-        if (heir != CHECK_NOBODY) check_look_soon(c, heir, c->now_ms);
+        if (heir == CHECK_NOBODY) return;
+        check_changed(c, heir);
+        check_look_soon(c, heir, c->now_ms);
     }
 }
 
@@ -99,6 +101,10 @@ void check_on_enqueued(check *c, const dn_happening *h) {
                   "enqueued %lld ms after it was last: right is not before %lld ms",
                   (long long)(c->now_ms - t->asked_ms), (long long)c->retry_ms);
     t->asked_ms = c->now_ms;
+    if (c->config.lag_ms > 0 && c->now_ms - c->upset_ms <= c->config.lag_ms) {
+        p->flags |= CHECK_MAYBE_QUEUED; /* or handed to an executor that is no more */
+        return;
+    }
     p->state = CHECK_QUEUED;
     p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     c->queued++;

@@ -429,7 +429,7 @@ static answer kept_answer(const plan *p, const plan_job *job) {
 }
 
 answer plan_answer_of(const plan *p, const plan_job *job, const plan_op *outage) {
+    if (p->has_answers) return kept_answer(p, job); /* as it was in an outage and in the calm too */
     if (job->calm) return (answer){.result = ANSWER_OK, .duration_ms = 1};
-    if (outage) return away(p, outage);
-    return p->has_answers ? kept_answer(p, job) : drawn_answer(p, job);
+    return outage ? away(p, outage) : drawn_answer(p, job);
 }

@@ -55,6 +55,6 @@ int print_json(json_t *value);
 /* ---- All commands; one file each, or a few that belong together ---- */
 command_fn cmd_serve, cmd_users_set, cmd_users_get, cmd_users_rm, cmd_users_list, cmd_users_import,
     cmd_users_export, cmd_today, cmd_why, cmd_audit, cmd_status, cmd_db_check, cmd_db_backup,
-    cmd_check_config, cmd_config_show, cmd_replay, cmd_version;
+    cmd_check_config, cmd_config_show, cmd_replay, cmd_simulate, cmd_version;
 
 #endif

@@ -47,6 +47,15 @@ static const dn_flag replay_flags[] = {
     {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
 };
 
+static const dn_flag simulate_flags[] = {
+    {"seeds", "A..B", "from which to draw: A, B and all between", NULL},
+    {"users", "N", "how many may be registered at once (12)", NULL},
+    {"days", "D", "how long each run is; the last day is one without faults (3)", NULL},
+    {"faults", "LIST",
+     "of crash,actor,delay,double,slow,clock,store,outage,users; all (the default) or none", NULL},
+    {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
+};
+
 #define FLAGS(table) .flags = (table), .flags_len = sizeof(table) / sizeof((table)[0])
 
 static const command commands[] = {
@@ -165,6 +174,16 @@ static const command commands[] = {
      FLAGS(replay_flags),
      .operands_min = 1,
      .operands_max = 1,
+     .prints_data = true},
+    {.name = "simulate",
+     .operands = "",
+     .help = "runs days and faults drawn from seeds, until an invariant does not hold",
+     .more =
+         "Each seed switches each kind of fault on or off. The first seed that fails is made as "
+         "short as it\ngoes and printed, with the command that runs it again. Exit code 3: "
+         "there was one.\n",
+     .run = cmd_simulate,
+     FLAGS(simulate_flags),
      .prints_data = true},
     {.name = "version",
      .operands = "",

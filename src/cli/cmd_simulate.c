@@ -1,0 +1,229 @@
+/* cmd_simulate.c - seeds, drawn, run and judged; and of the first that fails its shortest trace. */
+#include "command.h"
+#include "progress.h"
+
+#include "obs/log.h"
+#include "replay/draw_text.h"
+#include "replay/replay.h"
+#include "replay/shrink.h"
+#include "replay/simulate_range.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { USERS = 12, DAYS = 3, SHRINK_RUNS = 2000, LIST_TEXT = 96, PATH_TEXT = 256 };
+
+static volatile bool stopped; /* by a signal */
+
+static void stop(int number) {
+    (void)number;
+    stopped = true;
+}
+
+static double now_s(void) {
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void progressed(void *context, uint64_t done) {
+    progress_at(context, (int64_t)done, (int64_t)done, "seeds");
+}
+
+/* ---- Flags ---- */
+
+static bool number_of(const char *text, const char *end_text, uint64_t *out) {
+    char *end = NULL;
+
+    if (*text < '0' || *text > '9') return false;
+    *out = strtoull(text, &end, 0);
+    return strcmp(end, end_text) == 0;
+}
+
+static int seeds_of(const call *c, simulate_range *r) {
+    const char *text = call_flag(c, "seeds");
+    const char *dots = text ? strstr(text, "..") : NULL;
+
+    if (text && dots && number_of(dots + 2, "", &r->last) && number_of(text, dots, &r->first) &&
+        r->first <= r->last)
+        return DN_EXIT_DONE;
+    return complain(DN_EXIT_USAGE, "simulate: --seeds: %s; right is a range, as 1..1000",
+                    text ? "that is none" : "it is missing");
+}
+
+static int bound_of(const call *c, const char *flag, uint32_t least, uint32_t most,
+                    uint32_t *out_bound) {
+    const char *text = call_flag(c, flag);
+    uint64_t    n = 0;
+
+    if (!text) return DN_EXIT_DONE;
+    if (!number_of(text, "", &n) || n < least || n > most)
+        return complain(DN_EXIT_USAGE, "simulate: --%s: right is a number from %u to %u", flag,
+                        least, most);
+    *out_bound = (uint32_t)n;
+    return DN_EXIT_DONE;
+}
+
+static int faults_of(const call *c, uint32_t *out_faults) {
+    const char *text = call_flag(c, "faults");
+    char        list[LIST_TEXT], *rest = list;
+
+    if (!text || strcmp(text, "all") == 0) return DN_EXIT_DONE;
+    *out_faults = 0;
+    if (strcmp(text, "none") == 0) return DN_EXIT_DONE;
+    (void)snprintf(list, sizeof list, "%s", text);
+    for (char *one; (one = strsep(&rest, ","));) {
+        unsigned i = 0;
+        while (i < PLAN_FAULTS && strcmp(one, plan_fault_name((plan_fault)i)) != 0) i++;
+        if (i == PLAN_FAULTS)
+            return complain(DN_EXIT_USAGE,
+                            "simulate: --faults: there is no %.32s; right are all, none, or of "
+                            "crash,actor,delay,double,slow,clock,store,outage,users",
+                            one);
+        *out_faults |= 1U << i;
+    }
+    return DN_EXIT_DONE;
+}
+
+/* ---- What came of it ---- */
+
+static void print_counts(const simulate_counts *n, FILE *to) {
+#define PRINT(name, text) fprintf(to, "  %10llu  %s\n", (unsigned long long)n->name, text);
+    SIMULATE_COUNTS(PRINT)
+#undef PRINT
+}
+
+static json_t *json_of(const simulate_found *f, double took_s) {
+    json_t *counts = json_object();
+
+#define PUT(name, text)                                                                            \
+    (void)json_object_set_new(counts, #name, json_integer((json_int_t)f->counts.name));
+    SIMULATE_COUNTS(PUT)
+#undef PUT
+    json_t *failed = f->any ? json_pack("{s:I, s:s, s:s, s:i}", "seed", (json_int_t)f->seed, "rule",
+                                        f->signal ? "stops" : simulate_rule_name(f->verdict.rule),
+                                        "text", f->verdict.text, "signal", f->signal)
+                            : json_null();
+    return json_pack("{s:I, s:f, s:o, s:o}", "seeds", (json_int_t)f->done, "took_s", took_s,
+                     "failed", failed, "counts", counts);
+}
+
+/* Does the trace fail under `diurnal replay` as well? */
+static bool replays(const plan *p, const char *path) {
+    const replay_config config = {
+        .trace = path, .seed = p->any_order ? p->seed : 0, .version = DIURNAL_VERSION};
+    replay *run = NULL;
+    char    why[REPLAY_WHY];
+
+    if (replay_run(&config, &run, why) < 0) return false;
+    const bool fails = replay_result_borrow(run)->violations > 0;
+    replay_free(run);
+    return fails;
+}
+
+/* True: path is that of a trace which fails when it is replayed. */
+static bool write_trace(const plan *p, char path[PATH_TEXT]) {
+    const char *dir = getenv("TMPDIR");
+
+    if (!plan_is_trace(p)) return false;
+    (void)snprintf(path, PATH_TEXT, "%.200s/diurnal-%llu-XXXXXX", dir && *dir ? dir : "/tmp",
+                   (unsigned long long)p->seed);
+    const int fd = mkstemp(path);
+    FILE     *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file) return false;
+    plan_write(p, file);
+    if (fclose(file) == 0 && replays(p, path)) return true;
+    (void)unlink(path);
+    return false;
+}
+
+static void print_command(const call *c, uint64_t seed, const simulate_range *r) {
+    const char *faults = call_flag(c, "faults");
+
+    printf("run it again: %s simulate --seeds %llu..%llu --users %u --days %u --faults %s\n",
+           c->program, (unsigned long long)seed, (unsigned long long)seed, r->bounds.users,
+           r->bounds.days, faults ? faults : "all");
+}
+
+static void print_shortest(const call *c, const simulate_range *r, const simulate_found *f) {
+    const shrink_config config = {.runs_max = SHRINK_RUNS};
+    shrunk              least;
+    plan                p;
+    char                path[PATH_TEXT];
+
+    if (plan_draw(f->seed, &r->bounds, &p) < 0) return;
+    const int rc = shrink(&p, &f->verdict, &config, &least);
+    plan_done(&p);
+    if (rc < 0) return;
+    printf("what is left of it after %u runs:\n", least.runs);
+    plan_write(&least.plan, stdout);
+    if (strcmp(least.verdict.text, f->verdict.text) != 0) printf("%s\n", least.verdict.text);
+    if (write_trace(&least.plan, path))
+        printf("that is a trace: %s replay %s --seed %llu\n", c->program, path,
+               (unsigned long long)(least.plan.any_order ? least.plan.seed : 0));
+    else printf("a trace cannot say all of that; the seed can\n");
+    plan_done(&least.plan);
+}
+
+static int print(const call *c, const simulate_range *r, const simulate_found *f, double took_s) {
+    printf("%llu seeds in %.1f s: %.0f an hour\n", (unsigned long long)f->done, took_s,
+           (double)f->done / (took_s > 0 ? took_s : 1) * 3600);
+    if (!f->any) {
+        print_counts(&f->counts, stdout);
+        printf(stopped ? "stopped; no seed failed until then\n" : "no seed failed\n");
+        return stopped ? DN_EXIT_FAILED : DN_EXIT_DONE;
+    }
+    if (f->signal)
+        printf("seed %llu: the process was ended by signal %d (%s)\n", (unsigned long long)f->seed,
+               f->signal, strsignal(f->signal));
+    else printf("seed %llu: %s\n", (unsigned long long)f->seed, f->verdict.text);
+    (void)fflush(stdout);
+    if (!f->signal) print_shortest(c, r, f);
+    print_command(c, f->seed, r);
+    return DN_EXIT_VIOLATED;
+}
+
+/* ---- The command ---- */
+
+static int run(const call *c, simulate_range *r) {
+    progress       bar;
+    simulate_found found;
+    const double   began_s = now_s();
+
+    progress_begin(&bar, (int64_t)(r->last - r->first + 1));
+    if (bar.shown || call_flag(c, "progress")) {
+        bar.shown = true;
+        r->progress = progressed;
+        r->context = &bar;
+    }
+    (void)signal(SIGINT, stop);
+    (void)signal(SIGTERM, stop);
+    r->stop = &stopped;
+    const int rc = simulate_seeds(r, &found);
+    progress_end(&bar);
+    (void)signal(SIGINT, SIG_DFL); /* what is made shorter need not be waited for */
+    (void)signal(SIGTERM, SIG_DFL);
+    if (rc < 0) return complain(DN_EXIT_FAILED, "simulate: %s", dn_error_text(rc));
+    const double took_s = now_s() - began_s;
+    if (!c->json) return print(c, r, &found, took_s);
+    const int code = print_json(json_of(&found, took_s));
+    if (code != DN_EXIT_DONE) return code;
+    return found.any ? DN_EXIT_VIOLATED : stopped ? DN_EXIT_FAILED : DN_EXIT_DONE;
+}
+
+int cmd_simulate(const call *c) {
+    simulate_range range = {.bounds = {.users = USERS, .days = DAYS, .faults = PLAN_ALL}};
+    int            code = seeds_of(c, &range);
+
+    if (code == DN_EXIT_DONE) code = bound_of(c, "users", 1, PLAN_USERS_MAX, &range.bounds.users);
+    if (code == DN_EXIT_DONE) code = bound_of(c, "days", 2, PLAN_DAYS_MAX, &range.bounds.days);
+    if (code == DN_EXIT_DONE) code = faults_of(c, &range.bounds.faults);
+    if (code != DN_EXIT_DONE) return code;
+    dn_log_threshold(DN_LOG_NONE); /* of days that are none */
+    return run(c, &range);
+}
