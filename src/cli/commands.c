@@ -40,8 +40,7 @@ static const dn_flag today_flags[] = {
 };
 static const dn_flag replay_flags[] = {
     {"out", "DIR", "where report.html, events.ndjson, users.ndjson and summary.json go", NULL},
-    {"seed", "N", "another order of what happens at one instant; 0 is that of the real loops",
-     NULL},
+    {"seed", "N", "another order within an instant; 0 is that of the real loops", NULL},
     {"set", "KEY=VALUE,…", "other settings than the trace's header has: max_concurrency=40", NULL},
     {"compare", "OTHER", "what differs from an earlier run, which had OTHER as --out", NULL},
     {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
@@ -51,8 +50,7 @@ static const dn_flag simulate_flags[] = {
     {"seeds", "A..B", "from which to draw: A, B and all between", NULL},
     {"users", "N", "how many may be registered at once (12)", NULL},
     {"days", "D", "how long each run is; the last day is one without faults (3)", NULL},
-    {"faults", "LIST",
-     "of crash,actor,delay,double,slow,clock,store,outage,users; all (the default) or none", NULL},
+    {"faults", "LIST", "which faults, with commas between; all (the default), none", NULL},
     {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
 };
 
@@ -181,7 +179,8 @@ static const command commands[] = {
      .more =
          "Each seed switches each kind of fault on or off. The first seed that fails is made as "
          "short as it\ngoes and printed, with the command that runs it again. Exit code 3: "
-         "there was one.\n",
+         "there was one.\nFaults: crash, actor, delay, double, slow, clock, store, outage, "
+         "users.\n",
      .run = cmd_simulate,
      FLAGS(simulate_flags),
      .prints_data = true},

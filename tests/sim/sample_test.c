@@ -154,7 +154,7 @@ TEST(each_fault_alone_happens_and_does_no_harm) {
         {.delay_ppm = 300000, .delay_ms_max = 60},
         {.double_reply_ppm = 500000, .delay_ms_max = 60},
         {.step_wall_ppm = 20000, .step_wall_ms_max = all.step_wall_ms_max},
-        {.fail_alloc_ppm = 20000},
+        {.fail_alloc_ppm = 200000}, /* few requests get as far as the system */
         {.slow_turn_ppm = 100000, .slow_turn_ms_max = 60},
     };
     uint64_t random = test_seed();
