@@ -94,27 +94,6 @@ int answers_find(answers *book, const char *id, size_t id_len, dn_day day, uint3
     return DN_OK;
 }
 
-int answers_find_recorded(answers *book, const char *id, size_t id_len, dn_day day, int64_t at_ms,
-                          answer *out_answer) {
-    held *of_day = NULL;
-
-    assert(book->sealed);
-    assert(day != DN_DAY_NONE);
-    if (!book->days) return DN_STOP;
-    const int rc = day_hold(book, day, &of_day);
-    if (rc < 0) return rc;
-    if (!of_day || of_day->table.recorded == 0) return DN_STOP;
-    const uint64_t hash = answers_table_hash(id, id_len);
-    for (uint32_t nth = 1;; nth++) {
-        answer a;
-
-        if (!answers_table_find_recorded(&of_day->table, hash, id, id_len, nth, &a)) return DN_STOP;
-        if (a.stopped_ms < at_ms) continue;
-        *out_answer = a;
-        return DN_OK;
-    }
-}
-
 /* NULL: nothing is said of that day. */
 static int day_hold(answers *book, dn_day day, held **out_held) {
     held *oldest = &book->held[0];

@@ -1,8 +1,6 @@
 /* answers.h - the book of outcomes: what a job of that user, day and attempt comes to, as a trace says it.
  * The most exact line holds: for the id, its day and its attempt; for id and day; for id and attempt; for the id alone;
  * else the default. Of equals it is the last one put.
- * A job that was recorded (`diurnal serve --record`) stopped at an instant: such answers are asked for by that, whatever
- * attempt they name, and stand beside the others.
  * Its memory does not grow with what is put. Lines without a day are kept: one each for an id and an attempt. Lines with
  * one wait on disk, grouped by day, in a file that has no name any more, and a day is read when it is first
  * asked for. A day counts for as much as is said of it, and few are held at once. */
@@ -23,7 +21,7 @@ typedef struct answer {
     answer_result  result;
     dn_error_class cls; /* DN_CLASS_NONE unless ANSWER_ERROR */
     uint32_t       duration_ms;
-    int64_t        stopped_ms; /* of a job that was recorded: when it did; ANSWER_NOT_RECORDED */
+    int64_t        stopped_ms; /* when that job stopped that was recorded; ANSWER_NOT_RECORDED */
 } answer;
 
 #define ANSWER_NOT_RECORDED 0 /* an instant nobody recorded */
@@ -38,7 +36,7 @@ typedef struct answers answers;
 DN_MUST_USE int answers_new(answer otherwise, answers **out_book);
 void            answers_free(answers *book); /* accepts NULL */
 
-/* day: DN_DAY_NONE: any, and then it is not a recorded one. attempt: 0: any. The id is one (dn_id_fault finds nothing). Not after answers_seal.
+/* day: DN_DAY_NONE: any. attempt: 0: any. The id is one (dn_id_fault finds nothing). Not after answers_seal.
  * DN_EIO: the file with what has a day cannot be written; the book is of no use any more. */
 DN_MUST_USE int answers_put(answers *book, const char *id, size_t id_len, dn_day day,
                             uint32_t attempt, answer a);
@@ -50,10 +48,5 @@ DN_MUST_USE int answers_seal(answers *book);
  * again. */
 DN_MUST_USE int answers_find(answers *book, const char *id, size_t id_len, dn_day day,
                              uint32_t attempt, answer *out_answer);
-
-/* Of the recorded jobs of that id and day, put in the order they stopped, the first that stopped at at_ms or later.
- * DN_STOP: there is none. Else as answers_find. */
-DN_MUST_USE int answers_find_recorded(answers *book, const char *id, size_t id_len, dn_day day,
-                                      int64_t at_ms, answer *out_answer);
 
 #endif

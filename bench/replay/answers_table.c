@@ -1,8 +1,9 @@
 /* answers_table.c - an open table of places in a row of bytes, at most three quarters full; nothing is taken out.
  * A row of bytes and not of structs: an id of eight bytes makes a row of 18, and there may be millions.
  *
- *     id_len 1 | result, class << 4, and 128 of a recorded one 1 | attempt 4 | duration_ms 4 | stopped_ms 8, of a
- *     recorded one | id */
+ *     id_len 1 | result and class 1 | attempt 4 | duration_ms 4 | stopped_ms 8, if it was recorded | id
+ *
+ * Result and class: result | class << 4 | 128 if it was recorded. */
 #include "answers_table.h"
 
 #include <assert.h>
@@ -13,24 +14,22 @@
 #include "domain/room.h"
 
 enum { LEAST_PLACES = 64, LEAST_ROWS = 4096, FIXED = 10, RECORDED = 8, TAG_BITS = 24 };
-enum { IS_RECORDED = 0x80 };
+enum { IS_RECORDED = 0x80, HOW_CLASS = 0x7 };
 #define TAG_MASK ((UINT64_C(1) << TAG_BITS) - 1)
 
 static_assert(ANSWERS_ROW_MAX == FIXED + RECORDED + DN_ID_MAX, "the longest row");
 
-static bool      is_recorded(const answer *a);
-static uint64_t  key_of(uint64_t hash, uint32_t attempt, bool recorded);
+static uint64_t  key_of(uint64_t hash, uint32_t attempt);
 static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
-                          uint32_t attempt, bool recorded);
-static uint64_t *place_behind(const answers_table *t, uint64_t hash, answers_row *row,
-                              uint64_t *out_key);
+                          uint32_t attempt);
+static bool      fits_in_place(const answers_table *t, uint64_t place, const answers_row *row);
 static int       places_grow(answers_table *t);
 static int       rows_grow(answers_table *t);
 
 /* ---- Rows ---- */
 
 size_t answers_row_write(const answers_row *row, char out[ANSWERS_ROW_MAX]) {
-    const bool recorded = is_recorded(&row->a);
+    const bool recorded = row->a.stopped_ms != ANSWER_NOT_RECORDED;
     size_t     len = FIXED;
 
     assert(row->id_len > 0 && row->id_len <= DN_ID_MAX);
@@ -55,7 +54,7 @@ size_t answers_row_read(const char *bytes, answers_row *out_row) {
 
     out_row->id_len = (uint8_t)bytes[0];
     out_row->a.result = (answer_result)(how & 0xf);
-    out_row->a.cls = (dn_error_class)(how >> 4 & 7);
+    out_row->a.cls = (dn_error_class)(how >> 4 & HOW_CLASS);
     out_row->a.stopped_ms = ANSWER_NOT_RECORDED;
     memcpy(&out_row->attempt, bytes + 2, 4);
     memcpy(&out_row->a.duration_ms, bytes + 6, 4);
@@ -69,8 +68,6 @@ size_t answers_row_read(const char *bytes, answers_row *out_row) {
     return len + out_row->id_len;
 }
 
-static bool is_recorded(const answer *a) { return a->stopped_ms != ANSWER_NOT_RECORDED; }
-
 /* ---- The table ---- */
 
 void answers_table_done(answers_table *t) {
@@ -80,38 +77,35 @@ void answers_table_done(answers_table *t) {
 }
 
 int answers_table_put(answers_table *t, const answers_row *row) {
-    const bool     recorded = is_recorded(&row->a);
-    const uint64_t hash = answers_table_hash(row->id, row->id_len);
-    uint64_t       key = key_of(hash, row->attempt, recorded), *place;
-    answers_row    own = *row;
+    const uint64_t key = key_of(answers_table_hash(row->id, row->id_len), row->attempt);
+    uint64_t      *place;
 
     if (!t->places || (t->len + 1) * 4 > (t->mask + 1) * 3)
         if (places_grow(t) < 0) return DN_ENOMEM;
-    place = recorded ? place_behind(t, hash, &own, &key)
-                     : place_of(t, key, row->id, row->id_len, row->attempt, false);
-    if (*place) {
+    place = place_of(t, key, row->id, row->id_len, row->attempt);
+    const bool again = *place != 0;
+    if (again && fits_in_place(t, *place, row)) {
         (void)answers_row_write(row, t->rows + (*place >> TAG_BITS) - 1);
         return DN_OK;
     }
     if (t->rows_cap - t->rows_len < ANSWERS_ROW_MAX && rows_grow(t) < 0) return DN_ENOMEM;
     assert(t->rows_len < UINT64_MAX >> TAG_BITS);
     *place = (uint64_t)(t->rows_len + 1) << TAG_BITS | (key & TAG_MASK);
-    t->rows_len += answers_row_write(&own, t->rows + t->rows_len);
+    t->rows_len += answers_row_write(row, t->rows + t->rows_len);
+    if (again)
+        return DN_OK; /* its row before stays behind, and is read before this one when places grow */
     t->len++;
-    t->recorded += recorded;
-    t->of_attempts += !recorded && row->attempt > 0;
+    t->of_attempts += row->attempt > 0;
     return DN_OK;
 }
 
-/* The empty place behind all recorded ones of the row's id, whose attempt becomes its place among them. A job has few
- * attempts in a day. */
-static uint64_t *place_behind(const answers_table *t, uint64_t hash, answers_row *row,
-                              uint64_t *out_key) {
-    for (row->attempt = 1;; row->attempt++) {
-        *out_key = key_of(hash, row->attempt, true);
-        uint64_t *place = place_of(t, *out_key, row->id, row->id_len, row->attempt, true);
-        if (!*place) return place;
-    }
+/* One that was recorded is longer. */
+static bool fits_in_place(const answers_table *t, uint64_t place, const answers_row *row) {
+    answers_row there;
+
+    (void)answers_row_read(t->rows + (place >> TAG_BITS) - 1, &there);
+    return (there.a.stopped_ms == ANSWER_NOT_RECORDED) ==
+           (row->a.stopped_ms == ANSWER_NOT_RECORDED);
 }
 
 uint64_t answers_table_hash(const char *id, size_t id_len) {
@@ -120,46 +114,33 @@ uint64_t answers_table_hash(const char *id, size_t id_len) {
                    id_len);
 }
 
-static bool find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
-                 uint32_t attempt, bool recorded, answer *out_answer) {
-    const uint64_t *place =
-        place_of(t, key_of(hash, attempt, recorded), id, id_len, attempt, recorded);
-    answers_row row;
+bool answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
+                        uint32_t attempt, answer *out_answer) {
+    const uint64_t *place;
+    answers_row     row;
 
+    if (attempt > 0 ? t->of_attempts == 0 : t->len == t->of_attempts) return false;
+    place = place_of(t, key_of(hash, attempt), id, id_len, attempt);
     if (!*place) return false;
     (void)answers_row_read(t->rows + (*place >> TAG_BITS) - 1, &row);
     *out_answer = row.a;
     return true;
 }
 
-bool answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
-                        uint32_t attempt, answer *out_answer) {
-    const size_t of_any = t->len - t->recorded - t->of_attempts;
-
-    if (attempt > 0 ? t->of_attempts == 0 : of_any == 0) return false;
-    return find(t, hash, id, id_len, attempt, false, out_answer);
-}
-
-bool answers_table_find_recorded(const answers_table *t, uint64_t hash, const char *id,
-                                 size_t id_len, uint32_t nth, answer *out_answer) {
-    return t->recorded > 0 && find(t, hash, id, id_len, nth, true, out_answer);
-}
-
-static uint64_t key_of(uint64_t hash, uint32_t attempt, bool recorded) {
-    return hash + ((uint64_t)attempt << 1 | recorded) * UINT64_C(0x9e3779b97f4a7c15);
+static uint64_t key_of(uint64_t hash, uint32_t attempt) {
+    return hash + attempt * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 /* Where it is, or the empty place where it would be. */
 static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
-                          uint32_t attempt, bool recorded) {
+                          uint32_t attempt) {
     for (size_t at = (key >> TAG_BITS) & t->mask;; at = (at + 1) & t->mask) {
         answers_row row;
 
         if (!t->places[at]) return &t->places[at];
         if ((t->places[at] & TAG_MASK) != (key & TAG_MASK)) continue;
         (void)answers_row_read(t->rows + (t->places[at] >> TAG_BITS) - 1, &row);
-        if (row.attempt == attempt && is_recorded(&row.a) == recorded && row.id_len == id_len &&
-            memcmp(row.id, id, id_len) == 0)
+        if (row.attempt == attempt && row.id_len == id_len && memcmp(row.id, id, id_len) == 0)
             return &t->places[at];
     }
 }
@@ -176,10 +157,9 @@ static int places_grow(answers_table *t) {
     for (size_t at = 0; at < t->rows_len;) {
         answers_row    row;
         const size_t   row_len = answers_row_read(t->rows + at, &row);
-        const bool     recorded = is_recorded(&row.a);
-        const uint64_t key = key_of(answers_table_hash(row.id, row.id_len), row.attempt, recorded);
+        const uint64_t key = key_of(answers_table_hash(row.id, row.id_len), row.attempt);
 
-        *place_of(t, key, row.id, row.id_len, row.attempt, recorded) =
+        *place_of(t, key, row.id, row.id_len, row.attempt) =
             (uint64_t)(at + 1) << TAG_BITS | (key & TAG_MASK);
         at += row_len;
     }

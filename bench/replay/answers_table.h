@@ -8,7 +8,7 @@
 typedef struct answers_row {
     const char *id;
     uint8_t     id_len;
-    uint32_t    attempt; /* 0: any. Of a recorded one in a table: the how manieth */
+    uint32_t    attempt; /* 0: any */
     answer      a;
 } answers_row;
 
@@ -23,21 +23,16 @@ typedef struct answers_table {
     uint64_t *places; /* 1 + where in rows, and 24 bits of the hash; 0: empty */
     size_t    mask, len;
     size_t    of_attempts; /* how many are of one attempt, and not of any */
-    size_t    recorded;    /* how many are recorded ones, which are neither */
 } answers_table;
 
 void answers_table_done(answers_table *t);
 
-/* In place of what the id and attempt had; a recorded one, behind those the id has. DN_ENOMEM: the table is as it was. */
+/* In place of what the id and attempt had. DN_ENOMEM: the table is as it was. */
 DN_MUST_USE int answers_table_put(answers_table *t, const answers_row *row);
 
 /* The hash of an id is the same for all tables. attempt 0: what holds for any, and not for one. */
 uint64_t answers_table_hash(const char *id, size_t id_len);
 bool     answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
                             uint32_t attempt, answer *out_answer);
-
-/* The nth recorded one of an id, from 1. */
-bool answers_table_find_recorded(const answers_table *t, uint64_t hash, const char *id,
-                                 size_t id_len, uint32_t nth, answer *out_answer);
 
 #endif

@@ -122,8 +122,7 @@ static int outcome(trace_judge *j, const trace_line *line, char *fault) {
     if (rc == DN_OK && line->values[TRACE_KEY_ATTEMPT].kind != TRACE_VALUE_NONE)
         rc = number_read(line, TRACE_KEY_ATTEMPT, 1, UINT32_MAX, &attempt, fault);
     if (rc == DN_OK) rc = trace_judge_answer(line, j->settings->otherwise.duration_ms, &a, fault);
-    if (rc == DN_OK && day != DN_DAY_NONE &&
-        line->values[TRACE_KEY_STOPPED].kind != TRACE_VALUE_NONE)
+    if (rc == DN_OK && line->values[TRACE_KEY_STOPPED].kind != TRACE_VALUE_NONE)
         rc = trace_judge_instant("stopped", &line->values[TRACE_KEY_STOPPED], &a.stopped_ms, fault);
     if (rc < 0) return rc;
     return answers_put(j->book, id, id_len, day, (uint32_t)attempt, a);

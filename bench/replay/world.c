@@ -144,46 +144,38 @@ static int slo_changed(void *context, const dn_event *event_of, const dn_value *
 
 /* ---- What the service meets ---- */
 
-/* How far the first tick after an instant may have been behind it, when it was recorded. */
-enum { TICK_LATE_MS = 1000 };
+/* How much later a recorded job may have begun than its copy here, beside a tick. */
+enum { RECORDED_LATE_MS = 250 };
 
-/* When a job of now stops that was recorded to stop at a->stopped_ms, in milliseconds. Real attempts come a little later
- * than those of a replay: by what the daemon needs for them; after a throttle by a tick, for it was set a little late;
- * and where a trace begins between two attempts, by what was left of the throttle. The first is made up for by the
- * instant it stops. Of the others it is too long until then, and the job takes as long as it took. -1: it came to nothing
- * in time, and so it does here. */
+/* How long a job takes that was recorded, begun here at now_ms. Real attempts come a little later than those of a replay:
+ * by what the daemon needs for them, and by a tick where their delay was set a little late. That is made up for by the
+ * instant at which they stopped. Where they came much later, it takes as long as it took; unless it was too late then,
+ * and so comes to nothing: -1. */
 static int64_t recorded_ms(const world *w, const dn_run_request *r, int64_t now_ms,
                            const answer *a) {
     const trace_settings *s = w->config.settings;
-    const int64_t         left_ms = a->stopped_ms - now_ms, began_ms = left_ms - a->duration_ms;
-    const int64_t         late_ms = s->tick_ms + TICK_LATE_MS;
-    const int64_t         cut_ms = dn_daily_cutoff_ms(r->due, r->day) - (r->now_ms - now_ms);
+    const int64_t         left_ms = a->stopped_ms - now_ms;
+    const int64_t         cutoff_ms = dn_daily_cutoff_ms(r->due, r->day) - (r->now_ms - now_ms);
+    int64_t               ms = a->duration_ms;
 
-    if (a->result == ANSWER_TIMEOUT || left_ms <= s->job_timeout_ms) return left_ms;
-    if (began_ms > s->retry_delay_minutes * DN_MINUTE_MS + late_ms || a->stopped_ms >= cut_ms)
-        return -1;
-    return a->duration_ms < s->job_timeout_ms ? a->duration_ms : s->job_timeout_ms;
+    if (left_ms >= 0 && left_ms <= ms + s->tick_ms + RECORDED_LATE_MS) ms = left_ms;
+    if (a->stopped_ms >= cutoff_ms && now_ms + ms < cutoff_ms) return -1;
+    return ms < s->job_timeout_ms ? ms : s->job_timeout_ms;
 }
 
 static int answer_for(const world *w, const dn_run_request *r, answer *out_answer) {
     const int64_t now_ms = w->config.settings->start_ms + steady_ms(w);
-    answer        a;
-    int           rc =
-        answers_find_recorded(w->config.answers, r->user_id, r->user_id_len, r->day, now_ms, &a);
+    const int     rc =
+        answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt, out_answer);
 
-    if (rc == DN_OK) {
-        const int64_t ms = recorded_ms(w, r, now_ms, &a);
-        *out_answer = a;
-        out_answer->duration_ms = ms < 0 ? 0 : (uint32_t)ms;
-        if (ms < 0) {
-            out_answer->result = ANSWER_ERROR;
-            out_answer->cls = DN_CLASS_UNKNOWN;
-        }
-        return DN_OK;
+    if (rc < 0 || out_answer->stopped_ms == ANSWER_NOT_RECORDED) return rc;
+    const int64_t ms = recorded_ms(w, r, now_ms, out_answer);
+    out_answer->duration_ms = ms < 0 ? 0 : (uint32_t)ms;
+    if (ms < 0) {
+        out_answer->result = ANSWER_ERROR;
+        out_answer->cls = DN_CLASS_UNKNOWN;
     }
-    if (rc < 0) return rc;
-    return answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt,
-                        out_answer);
+    return DN_OK;
 }
 
 static answer answer_of(world *w, const dn_run_request *r) {

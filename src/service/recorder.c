@@ -10,6 +10,7 @@
  * A crash here costs the record a new beginning, and nobody else anything. */
 #include "recorder.h"
 
+#include "domain/numbers.h"
 #include "messages.h"
 #include "obs/log.h"
 #include "pack.h"
@@ -91,6 +92,11 @@ typedef struct recorder {
     dn_kv_list page;
     dn_call_id call; /* 0: none */
 
+    /* Attempts are counted from its beginning. Of a trace that began in the middle of a life: how many a user's open day
+     * had before, by n. */
+    bool       in_the_middle;
+    dn_numbers before;
+
     bool     troubled; /* and that was said */
     uint64_t dropped;
 } recorder;
@@ -125,6 +131,7 @@ static const dn_class recorder_class = {
 
 static void file_release(void *file) { record_file_give_up(file); }
 static void order_release(void *order) { record_order_done(order); }
+static void numbers_release(void *numbers) { dn_numbers_done(numbers); }
 static void held_release(void *state) {
     recorder *r = state;
 
@@ -154,6 +161,7 @@ static int recorder_init(dn_self *self, void *state, const void *config) {
     dn_own(self, &r->file, file_release);
     dn_own(self, &r->order, order_release);
     dn_own(self, r, held_release);
+    dn_own(self, &r->before, numbers_release);
     r->first = !r->shared->has_begun;
     if (!r->first) want(self, r);
     dn_timer_after(self, BEAT_MS, RECORDER_BEAT, 0);
@@ -253,6 +261,8 @@ static void begin(dn_self *self, recorder *r, int64_t at_ms, const record_note *
     if (r->state == WRITES) flush(self, r, at_ms);
     const bool after_a_life = r->first && was_before(r, at_ms, &before_ms);
     r->state = USERS;
+    r->in_the_middle = !r->first;
+    dn_numbers_done(&r->before);
     r->first = r->wanted = false;
     r->shared->has_begun = true;
     r->start_ms = r->last_ms = after_a_life ? before_ms : at_ms;
@@ -368,10 +378,13 @@ static int64_t steady_ms(const recorder *r, int64_t wall_ms, int64_t mono_ns) {
     return apart_ms < -CLOCKS_APART_MS || apart_ms > CLOCKS_APART_MS ? by_steady_ms : by_wall_ms;
 }
 
+/* Of a job it matters at a cutoff alone, which is at a minute: else it is the instant that becomes its user's. */
 static int64_t instant_of(const recorder *r, const record_note *n) {
     const int64_t tick_ms = tick_before(r, n->at_ms);
+    const bool    matters = n->kind != DN_HAPPENED_STOPPED || tick_ms % DN_MINUTE_MS == 0;
+    const bool    before = matters && is_before_its_tick(r, n->at_ms, tick_ms);
 
-    return steady_ms(r, is_before_its_tick(r, n->at_ms, tick_ms) ? tick_ms : n->at_ms, n->mono_ns);
+    return steady_ms(r, before ? tick_ms : n->at_ms, n->mono_ns);
 }
 
 /* Of a line with one: they never fall. */
@@ -382,13 +395,28 @@ static int64_t in_order_ms(recorder *r, int64_t at_ms) {
 
 /* ---- What happened ---- */
 
+/* Replay knows of no attempts before its beginning. What is kept of a user goes with a success; that of the others
+ * is as much as kv keeps of them. */
+static uint32_t attempt_of(recorder *r, const record_note *n) {
+    if (!r->in_the_middle) return n->attempt;
+    const uint64_t *known = dn_numbers_find(&r->before, n->n);
+    const bool      same_day = known && (dn_day)(*known >> 32) == n->day;
+    const uint32_t  before = same_day ? (uint32_t)*known : n->attempt - 1;
+
+    if ((dn_outcome)n->outcome == DN_OUTCOME_OK) (void)dn_numbers_remove(&r->before, n->n);
+    else if (dn_numbers_put(&r->before, n->n, (uint64_t)(uint32_t)n->day << 32 | before) < 0)
+        dn_fail_code(DN_ENOMEM, "no memory for what was tried");
+    return n->attempt > before ? n->attempt - before : n->attempt;
+}
+
 /* In replay a job begins at its tick. One that had to wait for a slot did not begin at one. */
 static void on_stopped(dn_self *self, recorder *r, const record_note *n, int64_t at_ms) {
     const int64_t began_ms = n->at_ms - n->ms, behind_ms = began_ms - tick_before(r, began_ms);
     int64_t       took_ms = n->ms + (behind_ms <= TICK_LATE_MS ? behind_ms : 0);
     char          line[RECORD_LINE_MAX];
 
-    line_out(self, r, line, record_line_outcome(&r->words, line, at_ms, took_ms, n));
+    line_out(self, r, line,
+             record_line_outcome(&r->words, line, at_ms, took_ms, attempt_of(r, n), n));
 }
 
 static void on_store_well(dn_self *self, recorder *r, int64_t at_ms) {

@@ -174,7 +174,7 @@ size_t record_line_remove(record_words *w, char *out, int64_t at_ms, const recor
 }
 
 size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64_t duration_ms,
-                           const record_note *n) {
+                           uint32_t attempt, const record_note *n) {
     char *at = out;
 
     PUT(at, "{\"op\":\"outcome\",");
@@ -182,7 +182,7 @@ size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64
     PUT(at, ",\"day\":");
     at = put_day(w, at, n->day);
     PUT(at, ",\"attempt\":");
-    at = put_number(at, n->attempt);
+    at = put_number(at, attempt);
     switch ((dn_outcome)n->outcome) {
     case DN_OUTCOME_OK: PUT(at, ",\"result\":\"ok\""); break;
     case DN_OUTCOME_TIMEOUT: PUT(at, ",\"result\":\"timeout\""); break;

@@ -26,7 +26,7 @@ size_t record_line_begin_with(record_words *w, char *out, int64_t at_ms, const d
 size_t record_line_user(record_words *w, char *out, int64_t at_ms, const record_note *set);
 size_t record_line_remove(record_words *w, char *out, int64_t at_ms, const record_note *removed);
 size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64_t duration_ms,
-                           const record_note *stopped);
+                           uint32_t attempt, const record_note *stopped);
 size_t record_line_crash(record_words *w, char *out, int64_t at_ms, int64_t down_ms);
 size_t record_line_clock(record_words *w, char *out, int64_t at_ms, int64_t step_ms);
 size_t record_line_store_fails(record_words *w, char *out, int64_t at_ms, int64_t for_ms);

@@ -62,6 +62,7 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     *n = (record_note){
         .mono_ns = dn_mono_ns(self),
         .at_ms = h->at_ms,
+        .n = h->n,
         .ms = h->kind == DN_HAPPENED_CLOCK ? h->step_ms : h->duration_ms,
         .day = h->day,
         .starts_on = h->starts_on,

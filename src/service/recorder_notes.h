@@ -7,6 +7,7 @@
 /* One thing that happened; the next one is dn_pack_room behind it. */
 typedef struct record_note {
     int64_t  mono_ns, at_ms;
+    uint64_t n;
     int64_t  ms; /* STOPPED: how long it took. CLOCK: the step */
     dn_day   day, starts_on;
     uint32_t attempt;

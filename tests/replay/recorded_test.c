@@ -48,34 +48,45 @@ TEST(a_recorded_job_stops_when_it_did) {
     CHECK_INT(LINES("\"ev\":\"stop\"", "\"duration_ms\":907"), 1);
 }
 
-/* Each life counts its attempts from one. */
-TEST(attempts_of_two_lives_are_told_apart_by_when_they_stopped) {
-    trace_is(HEAD("07:30:00") ADA
-             "{\"at\":\"2026-03-02T06:05:00Z\",\"op\":\"crash\",\"down_ms\":60000}\n" JOB(
-                 "1", "error", "900", "06:00:00.900") JOB("1", "ok", "500", "06:06:00.500"));
-    runs();
+/* The daemon throttles from the moment the queue took it, and may so come a tick later than here. */
+TEST(a_retry_that_came_a_tick_later_stops_when_it_did) {
+    trace_is(HEAD("07:30:00") ADA JOB("1", "error", "900", "06:00:00.907")
+                 JOB("2", "ok", "500", "06:11:00.500"));
+    const char *const sets[] = {"job_timeout_ms=100000"};
+    CHECK_INT(run_with(test_seed(), sets, 1), DN_OK);
     CHECK_STR(run.users,
-              ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T06:06:00.500Z\"", "0"));
-    CHECK_INT(LINES("\"ev\":\"stop\"", "\"result\":\"error\""), 1);
+              ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T06:11:00.500Z\"", "0"));
 }
 
-/* The daemon throttles from the moment the queue took it, and may so come a tick later than here. */
-TEST(a_job_that_came_a_tick_later_takes_as_long_as_it_took) {
-    trace_is(HEAD("07:30:00") ADA JOB("1", "error", "10000", "06:00:10")
-                 JOB("2", "ok", "20000", "06:11:20"));
+TEST(a_job_that_came_much_later_takes_as_long_as_it_took) {
+    trace_is(HEAD("07:30:00") ADA JOB("1", "ok", "20000", "06:50:20"));
     runs();
     CHECK_STR(run.users,
-              ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T06:10:20.000Z\"", "0"));
+              ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T06:00:20.000Z\"", "0"));
+}
+
+TEST(a_recorded_answer_takes_the_place_of_one_that_was_not_and_the_other_way_round) {
+    trace_is(HEAD("07:30:00") ADA
+             "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":1,"
+             "\"result\":\"ok\",\"duration_ms\":7}\n" JOB("1", "ok", "900", "06:00:00.907"));
+    runs();
+    CHECK(strstr(run.users, "06:00:00.907Z"));
+    trace_is(HEAD("07:30:00") ADA JOB(
+        "1", "ok", "900",
+        "06:00:00.907") "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":1,"
+                        "\"result\":\"ok\",\"duration_ms\":7}\n");
+    runs();
+    CHECK(strstr(run.users, "06:00:00.007Z"));
 }
 
 TEST(a_job_of_which_nothing_was_recorded_comes_to_nothing) {
-    trace_is(HEAD("07:30:00") ADA JOB("1", "ok", "500", "05:59:59"));
+    trace_is(HEAD("07:30:00") ADA);
     runs();
     CHECK_STR(run.users, ENDS_AS("ada", "\"2026-03-02\"", "\"cutoff_reached\"", "null", "1"));
 }
 
 TEST(what_came_too_late_does_not_come_in_time_here) {
-    trace_is(HEAD("07:30:00") ADA JOB("6", "ok", "59000", "07:00:30"));
+    trace_is(HEAD("07:30:00") ADA JOB("1", "ok", "59000", "07:00:30"));
     runs();
     CHECK_STR(run.users, ENDS_AS("ada", "\"2026-03-02\"", "\"cutoff_reached\"", "null", "1"));
 }
