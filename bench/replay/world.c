@@ -302,7 +302,8 @@ static void fill(world *w) {
         .eval_ms = s->slo_eval_ms,
     };
     w->edge = dn_slo_watcher_child(&w->watcher);
-    dn_service_tree_make(&w->service, &w->edge, 1, &w->tree);
+    /* It watches, and no day is another one for it. */
+    dn_service_tree_make(&w->service, &w->edge, w->config.wild ? 0 : 1, &w->tree);
 }
 
 /* Ticks lie on the multiples of tick_ms of the instants that the trace names, so the simulation's steady clock, which
