@@ -10,8 +10,8 @@ enum { REPLAY_WHY = TRACE_WHY };
 typedef struct replay_config {
     const char        *trace; /* "-": the standard input */
     const char        *out;   /* a directory; NULL: no files */
-    uint64_t           seed; /* 0: the order of the real loops; else one of many that could be */
-    const char *const *sets; /* "max_concurrency=40" */
+    uint64_t           seed;  /* 0: the order of the real loops; else one of many that could be */
+    const char *const *sets;  /* "max_concurrency=40" */
     size_t             sets_len;
     const char        *version; /* of the program, for the report */
     /* How far it is on the steady line; NULL: nobody wants to know. */
