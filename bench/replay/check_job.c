@@ -118,7 +118,8 @@ void check_on_ignored(check *c, const dn_happening *h) {
     if (!p) return;
     c->ignored++;
     judge_asking(c, p, h, "asked for");
-    if (check_is_recent(c, h->n)) return;
+    /* The queue learns of a new executor from itself: one that ends before has not said that it is there. */
+    if (check_is_recent(c, h->n) || c->shaken) return;
     const check_person *busy = check_busy(&c->users, p);
     const check_tries  *t = check_tries_of(p, h->day);
     const bool throttled = t && t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms;

@@ -27,6 +27,12 @@ static bool tell(void *context, event *e) {
     return !s->config->tell || s->config->tell(s->config->context, e);
 }
 
+static void user(void *context, check_final *u) {
+    const shrinking *s = context;
+
+    if (s->config->user) s->config->user(s->config->context, u);
+}
+
 static int run(shrinking *s, const plan *p, const simulate_watch *watch,
                simulate_verdict *out_verdict) {
     if (s->config->begins) s->config->begins(s->config->context);
@@ -36,7 +42,7 @@ static int run(shrinking *s, const plan *p, const simulate_watch *watch,
 
 /* Takes the plan: if it breaks that rule too, it is the best so far; else it is given back. */
 static bool try_take(shrinking *s, plan *p) {
-    const simulate_watch watch = {.tell = tell, .context = s};
+    const simulate_watch watch = {.tell = tell, .user = user, .context = s};
     simulate_verdict     verdict = {0};
 
     s->failed = run(s, p, &watch, &verdict);
@@ -163,7 +169,7 @@ static void without_doubles(plan *p) {
 }
 
 static void keep_answers(shrinking *s) {
-    const simulate_watch watch = {.tell = tell, .job = write_down, .context = s};
+    const simulate_watch watch = {.tell = tell, .user = user, .job = write_down, .context = s};
     simulate_verdict     verdict;
     plan                 p;
 

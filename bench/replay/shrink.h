@@ -8,6 +8,7 @@ typedef struct shrink_config {
     uint32_t runs_max; /* how many plans are tried */
     /* As simulate_watch's: for a test whose world is broken on purpose. */
     bool (*tell)(void *context, event *e);
+    void (*user)(void *context, check_final *u);
     void (*begins)(void *context); /* a run does; NULL: nobody asks */
     void *context;
 } shrink_config;

@@ -256,8 +256,8 @@ static int run(simulation *s) {
 /* ---- After it ---- */
 
 static void look(void *context, const dn_user *u) {
-    simulation       *s = context;
-    const check_final end = {
+    simulation *s = context;
+    check_final end = {
         .n = u->n,
         .due = u->due,
         .last_day = u->last_day,
@@ -267,6 +267,7 @@ static void look(void *context, const dn_user *u) {
         .context_epoch = u->context_epoch,
     };
 
+    if (s->watch && s->watch->user) s->watch->user(s->watch->context, &end);
     check_user(s->check, &end);
 }
 

@@ -72,8 +72,10 @@ typedef struct simulate_verdict {
 
 typedef struct simulate_watch {
     simulate_counts *counts; /* added to; NULL: nobody counts */
-    /* Each event, before it is judged. A test breaks a world that way: false: it is lost. */
+    /* Each event, before it is judged, and each user as the store has it in the end. A test breaks a world that way:
+     * false: the event is lost. */
     bool (*tell)(void *context, event *e);
+    void (*user)(void *context, check_final *u);
     /* Each job as it came out. */
     void (*job)(void *context, const plan_answer *a);
     void *context;
