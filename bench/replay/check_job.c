@@ -101,6 +101,8 @@ void check_on_enqueued(check *c, const dn_happening *h) {
                   "enqueued %lld ms after it was last: right is not before %lld ms",
                   (long long)(c->now_ms - t->asked_ms), (long long)c->retry_ms);
     t->asked_ms = c->now_ms;
+    if (!check_lives(p) && check_users_stay(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0)
+        c->starved = true;
     if (c->config.lag_ms > 0 && c->now_ms - c->upset_ms <= c->config.lag_ms) {
         p->flags |= CHECK_MAYBE_QUEUED; /* or handed to an executor that is no more */
         return;
@@ -228,7 +230,7 @@ void check_overdue_runs(check *c) {
 
 /* What there is to say against its being the turn of that one at all. */
 static void judge_turn(check *c, check_person *p, const dn_happening *h) {
-    const bool recent = check_is_recent(c, h->n);
+    const bool recent = check_is_new(c, h->n); /* a step or a crash excuses no start */
 
     if (!waits(p, h->day) && !(recent && !check_lives(p)))
         check_say(c, CHECK_LOG, h->n, h->day, "a start, but it was not queued for that day");

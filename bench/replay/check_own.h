@@ -91,11 +91,15 @@ void check_say(check *c, check_rule rule, uint64_t n, dn_day day, const char *fo
 static inline bool check_store_is_well(const check *c) {
     return !c->full && c->now_ms >= c->fails_until_ms;
 }
-/* Something about this user, or all, is so new that not everybody need know it. */
+/* Something about this user is so new that not everybody need know it. */
+static inline bool check_is_new(const check *c, uint64_t n) {
+    return c->config.lag_ms > 0 && n < c->changed_cap &&
+           c->now_ms - c->changed_ms[n] <= c->config.lag_ms;
+}
+/* Or of something about all that is so: a step of the clock, an actor that ended. */
 static inline bool check_is_recent(const check *c, uint64_t n) {
-    if (c->config.lag_ms == 0) return false;
-    return c->now_ms - c->upset_ms <= c->config.lag_ms ||
-           (n < c->changed_cap && c->now_ms - c->changed_ms[n] <= c->config.lag_ms);
+    return check_is_new(c, n) ||
+           (c->config.lag_ms > 0 && c->now_ms - c->upset_ms <= c->config.lag_ms);
 }
 void check_changed(check *c, uint64_t n);
 void check_look_soon(check *c, uint64_t n, int64_t since_ms);

@@ -258,14 +258,9 @@ int check_users_put(check_users *u, uint32_t n, uint32_t due, dn_day starts_on, 
     return minute_add(u, n);
 }
 
-int check_users_remove(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms) {
-    check_person       *p = check_person_of(u, n);
+int check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms) {
     const check_record *r = &u->records[n];
 
-    minute_drop(u, n);
-    p->flags &= (uint16_t)~CHECK_LIVES;
-    u->live--;
-    if (p->state == CHECK_QUEUED) p->state = CHECK_IDLE;
     if (!stays(u, n, now_ms, retry_ms)) return DN_OK;
     if (u->left_len == u->left_cap) forget_left(u, now_ms, retry_ms);
     void     *left = u->left;
@@ -274,4 +269,14 @@ int check_users_remove(check_users *u, uint32_t n, int64_t now_ms, int64_t retry
     if (rc < 0) return rc;
     u->left[u->left_len++] = (check_left){hash_of(u->ids + r->id_at, r->id_len), n};
     return DN_OK;
+}
+
+int check_users_remove(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms) {
+    check_person *p = check_person_of(u, n);
+
+    minute_drop(u, n);
+    p->flags &= (uint16_t)~CHECK_LIVES;
+    u->live--;
+    if (p->state == CHECK_QUEUED) p->state = CHECK_IDLE;
+    return check_users_stay(u, n, now_ms, retry_ms);
 }
