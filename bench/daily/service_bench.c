@@ -5,15 +5,17 @@
  *     bench_service jobs  DIR            no-op jobs for all of them, each committed
  *     bench_service herd  DIR            all of them are finalized at once
  *     bench_service load|jobs|herd DIR observed    the same with metrics and SLOs listening, as in the daemon
+ *     bench_service load|jobs|herd DIR recorded    that, and a record is written to DIR.trace
  *
  * PLAN: where their due times lie: `spread` over the day, `soon` in half an hour, `past` a minute ago.
- * Figures of an observed run are of the bench load_observed and so on; it ends with what the text of a scrape takes. */
+ * Figures of an observed run are of the bench load_observed and so on, load_recorded likewise; it ends with what the text of a scrape takes. */
 #include "api/metrics.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
 #include "obs/slo_watcher.h"
 #include "service/messages.h"
+#include "service/recorder.h"
 #include "service/service.h"
 
 #include <assert.h>
@@ -312,30 +314,53 @@ static const dn_slo_watcher_config slo = {
     .eval_ms = 60000,
 };
 
-static void run(const char *bench, const char *dir, uint32_t k, bool observed) {
-    static dn_service_tree  tree;
-    static char             name[32], why[DN_METRICS_WHY];
-    dn_store               *store = store_open(dir);
-    const dn_runtime_config config = {.loops = dn_service_loops, .loops_len = DN_SERVICE_LOOPS};
-    const dn_service_config service = {
-        .tick_ms = 3600000, /* the one at the start is all there is to be */
-        .window_minutes = 60,
-        .retry_delay_minutes = 10,
-        .max_concurrency = k,
-        .job_timeout_ms = 60000,
-        .shutdown_grace_ms = 1000,
-        .ledger_days = 35,
-        .store = store,
-        .runner = {.url = "native:no-op", .concurrency_max = k, .jobs = &no_op, .jobs_len = 1},
-        .fatal = failed,
+/* As the daemon does: how much is heard of it. */
+typedef enum heard { HEARD_NOT, HEARD_OBSERVED, HEARD_RECORDED } heard;
+
+static dn_recorder *record(const char *dir, dn_service_config *service) {
+    static char        path[4096];
+    dn_recorder_config config = {
+        .path = path, .bytes_max = INT64_MAX, .files = 0, .service = service, .watcher = &slo};
+    dn_recorder *recorder = NULL;
+
+    snprintf(path, sizeof path, "%s.trace", dir);
+    if (dn_recorder_new(&config, &recorder) < 0) wrong("no memory");
+    service->journal = dn_recorder_journal_borrow(recorder);
+    service->witness = dn_recorder_child_borrow(recorder);
+    return recorder;
+}
+
+static void run(const char *bench, const char *dir, uint32_t k, heard how) {
+    static const char *const loops[] = {"main", "run", "store", "record"};
+    const bool               observed = how != HEARD_NOT;
+    static dn_service_tree   tree;
+    static char              name[32], why[DN_METRICS_WHY];
+    dn_store                *store = store_open(dir);
+    const dn_runtime_config  config = {.loops = loops,
+                                       .loops_len = DN_SERVICE_LOOPS + (how == HEARD_RECORDED)};
+    dn_service_config        service = {
+               .tick_ms = 3600000, /* the one at the start is all there is to be */
+               .window_minutes = 60,
+               .retry_delay_minutes = 10,
+               .max_concurrency = k,
+               .job_timeout_ms = 60000,
+               .shutdown_grace_ms = 1000,
+               .ledger_days = 35,
+               .store = store,
+               .runner = {.url = "native:no-op", .concurrency_max = k, .jobs = &no_op, .jobs_len = 1},
+               .fatal = failed,
     };
     const dn_child_spec edge[] = {{.name = "watcher", .cls = &watcher_class},
                                   dn_metrics_child(&service),
                                   dn_slo_watcher_child(&slo)};
     dn_runtime         *runtime = NULL;
+    dn_recorder        *recorder = how == HEARD_RECORDED ? record(dir, &service) : NULL;
 
     if (observed && dn_daemon_metrics_start("0", "bench", why) < 0) wrong(why);
-    snprintf(name, sizeof name, "%s%s", bench, observed ? "_observed" : "");
+    snprintf(name, sizeof name, "%s%s", bench,
+             recorder   ? "_recorded"
+             : observed ? "_observed"
+                        : "");
     seen.bench = name;
     seen.observed = observed;
     if (dn_store_count(store, &seen.users) < 0 || seen.users == 0) wrong("there are no users");
@@ -348,6 +373,7 @@ static void run(const char *bench, const char *dir, uint32_t k, bool observed) {
     if (dn_runtime_new(&config, &runtime) < 0 || dn_runtime_run(runtime, &root) < 0)
         wrong("the service did not run to its end");
     dn_runtime_free(runtime);
+    dn_recorder_free(recorder);
     dn_store_free(store);
 }
 
@@ -355,12 +381,16 @@ int main(int argc, char **argv) {
     dn_log_threshold(DN_LOG_WARN);
     if (argc == 5 && strcmp(argv[1], "make") == 0)
         make(argv[2], strtoull(argv[3], NULL, 10), argv[4]);
-    else if ((argc == 3 || (argc == 4 && strcmp(argv[3], "observed") == 0)) &&
+    else if ((argc == 3 || (argc == 4 && (strcmp(argv[3], "observed") == 0 ||
+                                          strcmp(argv[3], "recorded") == 0))) &&
              (strcmp(argv[1], "load") == 0 || strcmp(argv[1], "jobs") == 0 ||
               strcmp(argv[1], "herd") == 0))
-        run(argv[1], argv[2], 64, argc == 4);
+        run(argv[1], argv[2], 64,
+            argc == 3                          ? HEARD_NOT
+            : strcmp(argv[3], "observed") == 0 ? HEARD_OBSERVED
+                                               : HEARD_RECORDED);
     else
-        wrong(
-            "make DIR N PLAN | load DIR | jobs DIR | herd DIR; each but make may end in: observed");
+        wrong("make DIR N PLAN | load DIR | jobs DIR | herd DIR; each but make may end in observed "
+              "or recorded");
     return 0;
 }

@@ -30,7 +30,7 @@ enum {
     BEAT_MS = 500,
     ASK_MS = 500, /* until it is asked again who did not answer */
     CALL_MS = 10000,
-    PAGE_USERS = 512,
+    PAGE_USERS = 1024,
     LANE_LATE_MS = 2000, /* a lane that says nothing for so long is not waited for */
     TICK_LATE_MS = 1000, /* nor is a tick */
     AGAIN_MS = 10000,    /* behind a file that could not be written */
@@ -411,8 +411,11 @@ static uint32_t attempt_of(recorder *r, const record_note *n) {
 
 /* In replay a job begins at its tick. One that had to wait for a slot did not begin at one. */
 static void on_stopped(dn_self *self, recorder *r, const record_note *n, int64_t at_ms) {
-    const int64_t began_ms = n->at_ms - n->ms, behind_ms = began_ms - tick_before(r, began_ms);
-    int64_t       took_ms = n->ms + (behind_ms <= TICK_LATE_MS ? behind_ms : 0);
+    const int64_t began_ms = n->at_ms - n->ms, tick_ms = tick_before(r, began_ms);
+    const int64_t from_ms =
+        tick_ms > r->first_ms ? tick_ms : r->first_ms; /* as the first one does */
+    const int64_t behind_ms = began_ms - from_ms;
+    const int64_t took_ms = n->ms + (behind_ms > 0 && behind_ms <= TICK_LATE_MS ? behind_ms : 0);
     char          line[RECORD_LINE_MAX];
 
     line_out(self, r, line,

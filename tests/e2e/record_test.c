@@ -25,7 +25,7 @@ static const char *flag_of(const place *p, char flag[TEXT]) {
 }
 
 #define FLAGS(e, p, flag)                                                                          \
-    endpoint_flag(e), flag_of(p, flag), "--tick-ms=50", "--retry-delay-minutes=0",                 \
+    endpoint_flag(e), flag_of(p, flag), "--tick-ms=100", "--retry-delay-minutes=0",                 \
         "--max-concurrency=300", "--per-host=300"
 
 /* So many users more, "name-0" and on, due in so many minutes. */
@@ -129,7 +129,7 @@ TEST(a_replay_of_what_was_recorded_ends_with_the_same_users) {
     atomic_store(&e->fail_permille, 600);
     place_serve(p, ARGS(FLAGS(e, p, flag)));
     import(p, "user", 200, 30);
-    import(p, "never", 10, 1);
+    import(p, "never", 3, 1);
     import(p, "gone", 10, 40);
     import(p, "moved", 10, 55);
     CHECK_RUN(p, 0, "users", "rm", "gone-3");
@@ -151,8 +151,8 @@ TEST(a_replay_of_what_was_recorded_ends_with_the_same_users) {
     }
     WAIT_FOR(all_are_finalized(p), 100000);
     real = strdup(users_now(p));
-    CHECK_INT(count_of(real, "cutoff_reached"), 10);
-    CHECK_INT(count_of(real, "\"id\""), 229);
+    CHECK_INT(count_of(real, "cutoff_reached"), 3);
+    CHECK_INT(count_of(real, "\"id\""), 222);
     stops(p);
     replays_as(p, "trace", real);
     const char *trace = place_read(path_in(p, "trace", path));

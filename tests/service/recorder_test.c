@@ -1,0 +1,353 @@
+/* recorder_test.c - what is written of a day, and what becomes of it where it cannot be written. In simulation, but the
+ * files are real ones. */
+#include "world.h"
+
+#include "recorder_lines.h"
+#include "recorder_order.h"
+#include "service/pack.h"
+#include "service/recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH = 128, FILE_BYTES = 1 << 22, SHOUT = 1, SHOUTS = 400000 };
+
+static struct {
+    char                  dir[64], path[PATH];
+    dn_recorder_config    config;
+    dn_recorder          *recorder;
+    dn_slo_watcher_config watcher;
+    char                  bytes[FILE_BYTES];
+} rec;
+
+/* ---- The stage ---- */
+
+static int disk_list(dn_store *s, const dn_user_filter *f, dn_user *users, size_t max, size_t *len,
+                     bool *more, dn_user *last) {
+    (void)s;
+    return dn_store_list(disk.real, f, users, max, len, more, last);
+}
+
+/* Says more at once than anybody can take. */
+static int shouter_on_shout(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state, (void)msg;
+    for (int i = 0; i < SHOUTS; i++)
+        DN_SAY(w.config.journal, self, .kind = DN_HAPPENED_STOPPED, .id = "loud", .id_len = 4,
+               .n = 999, .at_ms = dn_now_ms(self), .day = TODAY, .attempt = 1,
+               .outcome = DN_OUTCOME_OK);
+    return DN_OK;
+}
+static const dn_handler shouter_rows[] = {{SHOUT, shouter_on_shout}};
+static const dn_class   shouter_class = {.name = "shouter", .handlers = DN_SLICE(shouter_rows)};
+
+static void record_boots(void) {
+    static dn_child_spec edge[2];
+    const dn_spawn_spec  root = {
+         .cls = &dn_supervisor_class, .config = &w.tree.top, .name = "diurnal"};
+
+    rec.config = (dn_recorder_config){
+        .path = rec.path,
+        .bytes_max = rec.config.bytes_max ? rec.config.bytes_max : INT64_MAX,
+        .files = 2,
+        .service = &w.config,
+        .watcher = &rec.watcher,
+    };
+    rec.watcher = (dn_slo_watcher_config){.slo = {.window_minutes = 15, .breach_consecutive = 3},
+                                          .eval_ms = 60000};
+    dn_recorder_free(rec.recorder);
+    CHECK_INT(dn_recorder_new(&rec.config, &rec.recorder), DN_OK);
+    w.config.journal = dn_recorder_journal_borrow(rec.recorder);
+    w.config.witness = dn_recorder_child_borrow(rec.recorder);
+    edge[0] = (dn_child_spec){.name = "stage", .cls = &stage_class};
+    edge[1] = (dn_child_spec){.name = "shouter", .cls = &shouter_class};
+    dn_service_tree_make(&w.config, edge, 2, &w.tree);
+    const int rc = dn_sim_boot(w.sim, &root);
+    CHECK_MSG(rc == DN_OK || rc == DN_PENDING, "the tree does not start: %s", dn_error_text(rc));
+}
+
+static void folder_goes(void) {
+    static const char *const ends[] = {"", ".new", ".1", ".2", ".3"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char path[PATH + 8];
+        (void)snprintf(path, sizeof path, "%s%s", rec.path, ends[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(rec.dir);
+}
+
+static void record_at(int64_t wall_ms) {
+    world_at(wall_ms);
+    memset(&rec, 0, sizeof rec);
+    (void)snprintf(rec.dir, sizeof rec.dir, "/tmp/diurnal-record-XXXXXX");
+    CHECK(mkdtemp(rec.dir));
+    (void)snprintf(rec.path, sizeof rec.path, "%s/trace", rec.dir);
+    CHECK(atexit(folder_goes) == 0);
+    disk.ops.list = disk_list;
+    dn_log_threshold(DN_LOG_INFO);
+}
+
+static void record_ends(void) {
+    world_ends();
+    dn_recorder_free(rec.recorder);
+    rec.recorder = NULL;
+}
+
+/* "" : there is none. */
+static const char *written(const char *end) {
+    char  path[PATH + 8];
+    FILE *f;
+
+    (void)snprintf(path, sizeof path, "%s%s", rec.path, end);
+    f = fopen(path, "r");
+    const size_t len = f ? fread(rec.bytes, 1, sizeof rec.bytes - 1, f) : 0;
+    rec.bytes[len] = '\0';
+    if (f) (void)fclose(f);
+    return rec.bytes;
+}
+
+static int lines_of(const char *text, const char *words) {
+    int times = 0;
+
+    for (const char *at = text; (at = strstr(at, words)); at++) times++;
+    return times;
+}
+
+#define HAS(end, times, words)                                                                     \
+    CHECK_MSG(lines_of(written(end), words) == (times), "%d times %s in\n%.3000s",                 \
+              lines_of(rec.bytes, words), words, rec.bytes)
+
+/* ---- A day ---- */
+
+TEST(a_trace_begins_with_all_users_as_they_are_and_says_what_happens_to_them) {
+    record_at(AT(6, 0) + 500);
+    record_boots();
+    job_fails("ada", 1, DN_CLASS_LLM);
+    user("ada", DUE(7, 0));
+    user("bob", DUE(9, 0));
+    world_runs_to(AT(6, 30) + 250);
+    CHECK_INT(remove_user("bob"), DN_OK);
+    user("ada", DUE(7, 15));
+    world_runs_to(AT(6, 31));
+    HAS("", 1, "{\"trace\":1,\"start\":\"2026-03-02T06:00:00.500Z\",\"end\":\"2026-03-02T06:3");
+    HAS("", 1, "\"due\":\"07:00\",\"starts_on\":\"2026-03-02\",\"context_epoch\":0}\n");
+    HAS("", 1,
+        "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":1,\"result\":"
+        "\"error\","
+        "\"error_class\":\"llm\",\"duration_ms\":500,\"stopped\":\"2026-03-02T06:00:01.000Z\"}\n");
+    HAS("", 1,
+        "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":2,\"result\":\"ok\","
+        "\"duration_ms\":500,\"stopped\":\"2026-03-02T06:11:00.500Z\"}\n");
+    HAS("", 1, "\"2026-03-02T06:30:00.250Z\",\"op\":\"remove\",\"id\":\"bob\"}\n");
+    HAS("", 1, ",\"op\":\"user\",\"id\":\"ada\",\"due\":\"07:15\",\"starts_on\":\"2026-03-02\"}\n");
+    record_ends();
+}
+
+TEST(the_next_life_begins_with_what_was_durable_and_with_the_time_nobody_was_there) {
+    record_at(AT(6, 0));
+    record_boots();
+    user("ada", DUE(7, 0));
+    user("bob", DUE(6, 2));
+    job_fails("bob", 0, DN_CLASS_REQ);
+    world_runs_to(AT(6, 5));
+    dn_sim_crash_process(w.sim);
+    dn_sim_pass(w.sim, 60000);
+    record_boots();
+    world_runs_to(AT(6, 8));
+    HAS("", 1, "\"start\":\"2026-03-02T06:0");
+    HAS("", 1, "\"op\":\"crash\",\"down_ms\":");
+    HAS("", 1,
+        "\"op\":\"user\",\"id\":\"ada\",\"due\":\"07:00\",\"starts_on\":\"2026-03-02\",\"last_"
+        "date\":"
+        "\"2026-03-02\",\"status\":\"success\",\"last_run_at\":\"2026-03-02T06:00:00.500Z\","
+        "\"context_epoch\":0}\n");
+    HAS("", 1,
+        "\"op\":\"user\",\"id\":\"bob\",\"due\":\"06:02\",\"starts_on\":\"2026-03-02\",\"last_"
+        "date\":"
+        "\"2026-03-02\",\"status\":\"cutoff_reached\",\"context_epoch\":1}\n");
+    HAS(".1", 1, "\"result\":\"ok\"");
+    HAS(".1", 0, "\"op\":\"crash\"");
+    record_ends();
+}
+
+TEST(a_full_store_and_a_step_of_the_clock_are_told) {
+    record_at(AT(6, 0));
+    record_boots();
+    user("ada", DUE(7, 0));
+    disk.fails = DN_EFULL;
+    world_runs_to(AT(6, 3));
+    disk.fails = DN_OK;
+    world_runs_to(AT(6, 4));
+    dn_sim_step_wall(w.sim, -600000);
+    world_runs_for(120000);
+    HAS("", 1, "{\"at\":\"2026-03-02T06:00:00.000Z\",\"op\":\"store_fails\",\"for_ms\":18");
+    HAS("", 1, "\"op\":\"clock\",\"step_ms\":-600000}");
+    HAS("", 0, "\"end\":\"2026-03-02T05:5"); /* it goes by the steady clock */
+    record_ends();
+}
+
+/* ---- Its size ---- */
+
+TEST(a_trace_that_has_its_size_is_followed_by_one_that_is_whole_and_the_oldest_goes) {
+    record_at(AT(0, 0));
+    rec.config.bytes_max = 2000;
+    w.config.retry_delay_minutes = 1;
+    w.config.window_minutes = 600;
+    record_boots();
+    job_fails("", 0, DN_CLASS_REQ);
+    user("ada", DUE(9, 0));
+    user("bob", DUE(9, 0));
+    world_runs_to(AT(3, 0));
+    for (int i = 0; i < 3; i++) {
+        const char *const ends[] = {"", ".1", ".2"};
+        HAS(ends[i], 1, "{\"trace\":1,");
+        HAS(ends[i], 1, "\"op\":\"user\",\"id\":\"ada\"");
+        HAS(ends[i], 1, "\"op\":\"user\",\"id\":\"bob\"");
+        /* Counted from its own beginning, and without a gap. */
+        HAS(ends[i], 2, "\"attempt\":1,");
+        HAS(ends[i], 2, "\"attempt\":2,");
+        CHECK(strlen(rec.bytes) < 4000);
+    }
+    CHECK_STR(written(".3"), "");
+    record_ends();
+}
+
+/* ---- Trouble ---- */
+
+static void files_may_grow_to(rlim_t bytes) {
+    const struct rlimit limit = {bytes, RLIM_INFINITY};
+
+    CHECK(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+TEST(a_file_that_cannot_be_written_stops_nothing_and_is_followed_by_a_whole_one_when_it_can) {
+    record_at(AT(5, 0));
+    w.config.retry_delay_minutes = 1;
+    record_boots();
+    user("ada", DUE(9, 0));
+    user("bob", DUE(6, 0));
+    job_fails("bob", 0, DN_CLASS_REQ);
+    world_runs_to(AT(5, 10));
+    files_may_grow_to(1);
+    world_runs_to(AT(8, 30));
+    CHECK_STR(ledger("bob"), "cutoff_reached 2026-03-02 60 req");
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_INT(logged("warn recorder.failed:"), 1);
+    CHECK_INT(logged("recorder.well"), 0);
+    HAS("", 1, "{\"trace\":1,");
+    CHECK_INT(rec.bytes[strlen(rec.bytes) - 1], '\n');
+    files_may_grow_to(RLIM_INFINITY);
+    world_runs_to(AT(8, 40));
+    CHECK_INT(logged("info recorder.well:"), 1);
+    HAS("", 1, "\"last_run_at\":\"2026-03-02T08:00:00.500Z\"");
+    HAS("", 1, "\"status\":\"cutoff_reached\"");
+    CHECK_STR(written(".new"), "");
+    record_ends();
+}
+
+TEST(what_is_more_than_can_be_taken_is_counted_and_a_whole_trace_follows) {
+    record_at(AT(5, 0));
+    record_boots();
+    user("ada", DUE(9, 0));
+    world_runs_to(AT(5, 10));
+    dn_runtime *rt = dn_sim_runtime(w.sim);
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, "shouter"), SHOUT, NULL, 0), DN_OK);
+    world_runs_to(AT(5, 20));
+    CHECK_INT(logged("warn recorder.failed:"), 1);
+    CHECK_INT(logged("info recorder.well:"), 1);
+    HAS("", 0, "\"id\":\"loud\"");
+    HAS("", 1, "\"op\":\"user\",\"id\":\"ada\"");
+    record_ends();
+}
+
+TEST(what_is_no_trace_is_not_written_over) {
+    char  why[DN_RECORDER_WHY], path[PATH + 8];
+    FILE *f;
+
+    record_at(AT(5, 0));
+    CHECK_INT(dn_recorder_check(rec.path, why), DN_OK);
+    f = fopen(rec.path, "w");
+    CHECK(f && fputs("my diary\n", f) >= 0 && fclose(f) == 0);
+    CHECK_INT(dn_recorder_check(rec.path, why), DN_EINVAL);
+    CHECK_MSG(strstr(why, "is no trace of ours"), "%s", why);
+    CHECK_INT(dn_recorder_check(rec.dir, why), DN_EINVAL);
+    CHECK_MSG(strstr(why, "it is no file"), "%s", why);
+    (void)snprintf(path, sizeof path, "%s/no/trace", rec.dir);
+    CHECK_INT(dn_recorder_check(path, why), DN_EINVAL);
+    CHECK_MSG(strstr(why, "no file can be made"), "%s", why);
+    world_ends();
+}
+
+/* ---- The parts ---- */
+
+static size_t note_put(char *at, int64_t mono_ns, const char *id) {
+    record_note *n = (record_note *)(void *)at;
+
+    *n = (record_note){.mono_ns = mono_ns, .id_len = (uint8_t)strlen(id)};
+    memcpy(n->id, id, strlen(id));
+    return dn_pack_room(sizeof *n + strlen(id));
+}
+
+static void add(record_order *o, record_lane lane, int64_t beat_ns, int64_t first_ns,
+                int64_t second_ns) {
+    _Alignas(8) char notes[512];
+    size_t           len = 0;
+
+    if (first_ns) len += note_put(notes, first_ns, "first");
+    if (second_ns) len += note_put(notes + len, second_ns, "second one");
+    const record_packet p = {.lane = lane, .len = (uint32_t)len, .beat_ns = beat_ns};
+    CHECK_INT(record_order_add(o, &p, notes), DN_OK);
+}
+
+static int64_t next_ns(record_order *o, int64_t before_ns) {
+    const record_note *n = record_order_first(o, before_ns);
+
+    if (!n) return 0;
+    const int64_t at_ns = n->mono_ns;
+    record_order_next(o);
+    return at_ns;
+}
+
+TEST(notes_of_three_lanes_come_in_their_order_when_nothing_older_can_come) {
+    record_order o = {0};
+
+    add(&o, RECORD_MAIN, 100, 50, 90);
+    CHECK_INT(next_ns(&o, 0), 0);
+    add(&o, RECORD_RUN, 60, 20, 0);
+    CHECK_INT(next_ns(&o, 0), 0);
+    add(&o, RECORD_STORE, 70, 0, 0);
+    CHECK_INT(next_ns(&o, 0), 20);
+    CHECK_INT(next_ns(&o, 0), 50);
+    CHECK_INT(next_ns(&o, 0), 0);
+    CHECK_INT(next_ns(&o, 91), 90); /* it has waited long enough */
+    record_order_done(&o);
+}
+
+TEST(lines_are_as_a_reader_of_traces_has_them) {
+    char         line[RECORD_LINE_MAX];
+    record_words words = {0};
+    struct {
+        record_note note;
+        char        id[DN_ID_MAX];
+    } n = {.note = {.id_len = DN_ID_MAX,
+                    .attempt = UINT32_MAX,
+                    .day = TODAY,
+                    .outcome = DN_OUTCOME_ERROR,
+                    .cls = DN_CLASS_UNKNOWN}};
+
+    memset(n.note.id, '"', DN_ID_MAX);
+    size_t len = record_line_outcome(&words, line, AT(6, 0) + 7, INT64_MIN, UINT32_MAX, &n.note);
+    CHECK(len < RECORD_LINE_MAX);
+    line[len] = '\0';
+    CHECK(strstr(line, "\"id\":\"\\\"\\\""));
+    CHECK(strstr(line, "\"stopped\":\"2026-03-02T06:00:00.007Z\"}\n"));
+    CHECK(strstr(line, "\"duration_ms\":-9223372036854775808,"));
+    len = record_line_clock(&words, line, -1, -3600000);
+    line[len] = '\0';
+    CHECK_STR(line,
+              "{\"at\":\"1969-12-31T23:59:59.999Z\",\"op\":\"clock\",\"step_ms\":-3600000}\n");
+}
