@@ -8,6 +8,10 @@ function(diurnal_test_program name)
     set(list ${CMAKE_CURRENT_BINARY_DIR}/${name}.ctest.cmake)
     add_executable(${name} ${TEST_SOURCE})
     diurnal_uses(${name} harness ${TEST_USES})
+    # To optimise the whole program anew for each of a hundred tests would take most of the time a run has. The program
+    # that is shipped is built with it, and tests/e2e runs that one.
+    set_property(TARGET ${name} PROPERTY INTERPROCEDURAL_OPTIMIZATION OFF)
+    target_link_options(${name} PRIVATE $<$<C_COMPILER_ID:GNU>:-fno-lto>)
     add_custom_command(TARGET ${name} POST_BUILD
         COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}> -D PREFIX=${TEST_FOLDER}/${file}
                 -D FIRST=${TEST_FIRST} -D OUT=${list} -P ${CMAKE_SOURCE_DIR}/cmake/discover.cmake

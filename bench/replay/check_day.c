@@ -165,7 +165,7 @@ void check_on_missed(check *c, const dn_happening *h) {
     char          day[CHECK_DAY_TEXT];
 
     /* What waited for the disk was decided at a tick before; the clock may have stepped back since. */
-    const bool waited = c->disturbed && h->day < c->latest_date;
+    const bool waited = (c->disturbed && h->day < c->latest_date) || check_is_recent(c, h->n);
     if (!check_lives(p))
         check_say(c, CHECK_MISSED, h->n, h->day, "missed, but there is no such user");
     else if (h->day >= c->today && !waited)

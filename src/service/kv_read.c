@@ -202,7 +202,7 @@ int kv_on_status(dn_self *self, void *state, const dn_msg *msg) {
 static void say(dn_self *self, const dn_msg *msg, int status, const char *words) {
     dn_kv_words answer = {.status = status};
 
-    strncpy(answer.words, words, sizeof answer.words - 1);
+    memcpy(answer.words, words, strnlen(words, sizeof answer.words - 1));
     dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
 }
 

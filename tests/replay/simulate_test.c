@@ -146,6 +146,59 @@ TEST(no_seed_that_ever_failed_fails_again) {
     CHECK(seeds > 0);
 }
 
+/* What those seeds found, without depending on what is drawn from them: one user, and one thing that goes wrong when
+ * its window opens, an hour after the beginning. */
+static plan by_hand(uint64_t seed, plan_op op) {
+    const plan_bounds bounds = bounds_of(0);
+    plan              p;
+
+    CHECK_INT(plan_draw(seed, &bounds, &p), DN_OK);
+    p.settings.start_ms -= p.settings.start_ms % DN_DAY_MS;
+    p.settings.tick_ms = DN_MINUTE_MS;
+    p.settings.window_minutes = 60;
+    p.settings.end_ms = p.settings.start_ms + DN_DAY_MS;
+    p.settings.job_timeout_ms = DN_MINUTE_MS;
+    p.calm_ms = DN_DAY_MS / 2;
+    p.mix = (plan_mix){0};
+    p.any_order = true;
+    p.ticks_move = false;
+    p.ops[0] = (plan_op){.kind = PLAN_USER, .due = 120};
+    p.ops[1] = op;
+    p.ops[1].at_ms += 60 * DN_MINUTE_MS;
+    p.ops_len = 2;
+    return p;
+}
+
+static void plan_keeps_every_rule(plan *p) {
+    simulate_verdict v;
+
+    CHECK_INT(simulate_run(p, NULL, &v), DN_OK);
+    keeps_every_rule(p->seed, &v);
+    plan_done(p);
+}
+
+TEST(a_clock_that_steps_back_on_the_way_to_a_job_keeps_it_from_beginning) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        plan p = by_hand(
+            seed,
+            (plan_op){.kind = PLAN_CLOCK, .at_ms = 1 + (int64_t)seed % 20, .ms = -DN_MINUTE_MS});
+        p.faults = (dn_sim_faults){.delay_ppm = 1000000, .delay_ms_max = 10};
+        p.lag_ms = 120;
+        plan_keeps_every_rule(&p);
+    }
+}
+
+TEST(a_task_whose_starter_ends_is_no_attempt) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        plan p = by_hand(seed, (plan_op){.kind = PLAN_ACTOR_CRASH,
+                                         .at_ms = -DN_MINUTE_MS,
+                                         .how = 2, /* tasks */
+                                         .nth = 1 + (uint32_t)seed % 4});
+        CHECK_STR(plan_actors[p.ops[1].how], "tasks");
+        plan_keeps_every_rule(&p);
+    }
+}
+
 /* ---- Worlds that are wrong ---- */
 
 static const uint32_t of_a_trace = 1U << PLAN_USERS_FAULT | 1U << PLAN_CLOCK_FAULT;

@@ -74,7 +74,8 @@ static inline part *part_of(const char *name) {
         if (strcmp(w.parts[i].name, name) == 0) return &w.parts[i];
     for (int i = 0; i < PARTS; i++)
         if (!*w.parts[i].name) {
-            snprintf(w.parts[i].name, sizeof w.parts[i].name, "%s", name);
+            CHECK(strlen(name) < sizeof w.parts[i].name);
+            memcpy(w.parts[i].name, name, strlen(name) + 1);
             return &w.parts[i];
         }
     CHECK_MSG(false, "more than %d parts", PARTS);
