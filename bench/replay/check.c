@@ -164,7 +164,7 @@ static void instant_ends(check *c, int64_t next_ms) {
     judge_ticks(c, next_ms);
     judge_store(c, next_ms);
     if (c->cutoffs > 0 && !c->pending.any && c->config.lag_ms == 0) {
-        if (!c->disturbed && check_store_is_well(c))
+        if (!c->disturbed && !c->shaken && check_store_is_well(c))
             check_say(c, CHECK_TICK, CHECK_ALL, DN_DAY_NONE,
                       "cutoffs were written, and there was no tick: right is at a tick");
         c->cutoffs = 0;
