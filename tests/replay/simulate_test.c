@@ -44,10 +44,8 @@ TEST(a_seed_gives_one_run_and_no_other) {
     }
 }
 
-TEST(fresh_seeds_break_no_rule) {
-    const uint64_t first = test_seed() >> 20;
-
-    for (uint64_t seed = first; seed < first + 200 / TEST_SLOW_FACTOR; seed++) {
+TEST(the_first_seeds_break_no_rule) {
+    for (uint64_t seed = 1; seed <= 200 / TEST_SLOW_FACTOR; seed++) {
         const simulate_verdict v = run_seed(seed, PLAN_ALL, NULL);
         keeps_every_rule(seed, &v);
     }
