@@ -101,8 +101,11 @@ void check_on_enqueued(check *c, const dn_happening *h) {
                   "enqueued %lld ms after it was last: right is not before %lld ms",
                   (long long)(c->now_ms - t->asked_ms), (long long)c->retry_ms);
     t->asked_ms = c->now_ms;
-    if (!check_lives(p) && check_users_stay(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0)
-        c->starved = true;
+    if (!check_lives(p)) {
+        check_users_bequeath(&c->users, (uint32_t)h->n, c->now_ms);
+        if (check_users_stay(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0)
+            c->starved = true;
+    }
     if (c->config.lag_ms > 0 && c->now_ms - c->upset_ms <= c->config.lag_ms) {
         p->flags |= CHECK_MAYBE_QUEUED; /* or handed to an executor that is no more */
         return;
@@ -309,9 +312,12 @@ static void judge_stop(check *c, const check_person *p, const dn_happening *h) {
 
 /* The success goes into the line of the one who writes, behind a cutoff that was asked for while the disk was full. */
 static void ok_in_hand(check *c, check_person *p, const dn_happening *h) {
-    const bool well = check_store_is_well(c);
-    const bool behind = !well && c->ticked && c->tick_date == h->day &&
-                        c->tick_wall_ms >= check_cutoff(p->due, h->day);
+    const bool    well = check_store_is_well(c);
+    const int64_t cutoff = check_cutoff(p->due, h->day);
+    /* Where messages take time a tick of about now may be before it. */
+    const bool crossed = c->config.lag_ms > 0 && h->at_ms >= cutoff - c->config.lag_ms;
+    const bool behind =
+        !well && (crossed || (c->ticked && c->tick_date == h->day && c->tick_wall_ms >= cutoff));
 
     if (!check_lives(p)) {
         /* Nothing will be written, and nothing said; but its id is busy until then. */

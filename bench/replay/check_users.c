@@ -271,6 +271,23 @@ int check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_m
     return DN_OK;
 }
 
+/* Rare, and then among few. */
+void check_users_bequeath(check_users *u, uint32_t n, int64_t now_ms) {
+    const check_person *dead = &u->people[n];
+    const check_record *r = &u->records[n];
+    bool                fresh;
+
+    for (uint32_t i = n + 1; i < u->end; i++) {
+        const check_record *other = &u->records[i];
+        check_person       *p = check_person_of(u, i);
+        if (!check_lives(p) || other->id_len != r->id_len ||
+            memcmp(u->ids + other->id_at, u->ids + r->id_at, r->id_len) != 0)
+            continue;
+        check_tries_open(p, dead->days[0].day, &fresh)->asked_ms = now_ms;
+        return;
+    }
+}
+
 int check_users_remove(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms) {
     check_person *p = check_person_of(u, n);
 

@@ -108,8 +108,9 @@ int check_users_put(check_users *u, uint32_t n, uint32_t due, dn_day starts_on, 
                     uint8_t id_len);
 /* Its record stays, for its job may still run. now_ms and retry_ms: how long its throttle stays with the id. */
 int check_users_remove(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms);
-/* Of one that was removed: what stays with its id is what it has now. */
-int check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms);
+/* Of one that was removed, and was asked for now: that stays with its id, and with who has it already. */
+int  check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms);
+void check_users_bequeath(check_users *u, uint32_t n, int64_t now_ms);
 
 /* Whose job keeps this one waiting: itself, or one that had its id before. NULL: nobody's. */
 check_person *check_busy(check_users *u, check_person *p);
