@@ -78,6 +78,7 @@ typedef struct recorder {
         int64_t at_ms, came_ms;
     } ticks[TICKS];
     uint64_t ticks_len;
+    int64_t  tick_ms; /* that was found last; the next one is mostly sought in the same */
 
     /* The trace that has begun. Instants in it are steady; the wall clock is that and the steps. */
     int64_t start_ms, steps_ms, last_ms; /* last: of a line with an instant */
@@ -125,8 +126,8 @@ static const dn_class recorder_class = {
     .init = recorder_init,
     .handlers = DN_SLICE(recorder_handlers),
     .terminate = recorder_terminate,
-    .mailbox_max = 1024, /* 16 MiB of notes */
-    .drains = true,      /* the lanes have said their last words before */
+    .mailbox_max = 256, /* 16 MiB of notes */
+    .drains = true,     /* the lanes have said their last words before */
 };
 
 static void file_release(void *file) { record_file_give_up(file); }
@@ -140,11 +141,14 @@ static void held_release(void *state) {
 }
 
 /* The last one that ticks fall on. */
-static int64_t tick_before(const recorder *r, int64_t wall_ms) {
+static int64_t tick_before(recorder *r, int64_t wall_ms) {
     const int64_t every_ms = r->shared->config.service->tick_ms;
-    const int64_t past_ms = wall_ms % every_ms;
 
-    return wall_ms - (past_ms < 0 ? past_ms + every_ms : past_ms);
+    if (wall_ms < r->tick_ms || wall_ms >= r->tick_ms + every_ms) {
+        const int64_t past_ms = wall_ms % every_ms;
+        r->tick_ms = wall_ms - (past_ms < 0 ? past_ms + every_ms : past_ms);
+    }
+    return r->tick_ms;
 }
 
 /* What is under way already belongs to no trace, or to this one: the next tick's is the first of another. */
@@ -362,7 +366,7 @@ static bool is_before_its_tick(const recorder *r, int64_t wall_ms, int64_t at_ms
     return false;
 }
 
-static bool tick_is_waited_for(const recorder *r, const record_note *n, int64_t now_ns) {
+static bool tick_is_waited_for(recorder *r, const record_note *n, int64_t now_ns) {
     const int64_t newest_ms = r->ticks[(r->ticks_len - 1) % TICKS].came_ms;
 
     return n->kind != DN_HAPPENED_TICK && tick_before(r, n->at_ms) > newest_ms &&
@@ -379,7 +383,7 @@ static int64_t steady_ms(const recorder *r, int64_t wall_ms, int64_t mono_ns) {
 }
 
 /* Of a job it matters at a cutoff alone, which is at a minute: else it is the instant that becomes its user's. */
-static int64_t instant_of(const recorder *r, const record_note *n) {
+static int64_t instant_of(recorder *r, const record_note *n) {
     const int64_t tick_ms = tick_before(r, n->at_ms);
     const bool    matters = n->kind != DN_HAPPENED_STOPPED || tick_ms % DN_MINUTE_MS == 0;
     const bool    before = matters && is_before_its_tick(r, n->at_ms, tick_ms);
@@ -401,7 +405,7 @@ static uint32_t attempt_of(recorder *r, const record_note *n) {
     if (!r->in_the_middle) return n->attempt;
     const uint64_t *known = dn_numbers_find(&r->before, n->n);
     const bool      same_day = known && (dn_day)(*known >> 32) == n->day;
-    const uint32_t  before = same_day ? (uint32_t)*known : n->attempt - 1;
+    const uint32_t  before = same_day ? (uint32_t)*known : n->attempt - 1U;
 
     if ((dn_outcome)n->outcome == DN_OUTCOME_OK) (void)dn_numbers_remove(&r->before, n->n);
     else if (dn_numbers_put(&r->before, n->n, (uint64_t)(uint32_t)n->day << 32 | before) < 0)
@@ -447,8 +451,8 @@ static void write_down(dn_self *self, recorder *r, const record_note *n) {
         return;
     case DN_HAPPENED_CLOCK:
         line_in_order(self, r, line,
-                      record_line_clock(&r->words, line, in_order_ms(r, at_ms), n->ms));
-        r->steps_ms += n->ms;
+                      record_line_clock(&r->words, line, in_order_ms(r, at_ms), (int64_t)n->n));
+        r->steps_ms += (int64_t)n->n;
         return;
     case DN_HAPPENED_STORE_WELL: on_store_well(self, r, at_ms); return;
     default: r->to_flush = true; return; /* a tick: so far it is known */

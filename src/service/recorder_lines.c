@@ -40,14 +40,12 @@ static char *put_id(char *at, const char *id, uint8_t len) {
 }
 
 static char *put_instant(record_words *w, char *at, int64_t ms) {
-    const int64_t second = (ms - (ms % 1000 + 1000) % 1000) / 1000;
-    const int     part = (int)(ms - second * 1000);
-
-    if (!w->has_second || w->second != second) {
+    if (!w->has_second || ms < w->second_ms || ms >= w->second_ms + 1000) {
         w->has_second = true;
-        w->second = second;
-        dn_instant_write(second * 1000, w->second_text);
+        w->second_ms = ms - (ms % 1000 + 1000) % 1000;
+        dn_instant_write(w->second_ms, w->second_text);
     }
+    const unsigned part = (unsigned)(ms - w->second_ms);
     *at++ = '"';
     at = put(at, w->second_text, DN_INSTANT_TEXT - 5);
     *at++ = (char)('0' + part / 100);
@@ -161,7 +159,7 @@ size_t record_line_user(record_words *w, char *out, int64_t at_ms, const record_
     at = put_id(at, set->id, set->id_len);
     at = put_due(at, set->due);
     PUT(at, ",\"starts_on\":");
-    at = put_day(w, at, set->starts_on);
+    at = put_day(w, at, set->day);
     return ended(out, at);
 }
 

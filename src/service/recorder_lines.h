@@ -10,7 +10,7 @@ enum { RECORD_LINE_MAX = 1024 };
 
 /* What was written last: nearly all that comes next is of the same second and day. Zeroed it knows nothing. */
 typedef struct record_words {
-    int64_t second;
+    int64_t second_ms;
     dn_day  day;
     bool    has_second, has_day;
     char    second_text[DN_INSTANT_TEXT], day_text[DN_DAY_TEXT];

@@ -59,18 +59,19 @@ static int lane_of_first(const record_order *o) {
     return oldest;
 }
 
-const record_note *record_order_first(const record_order *o, int64_t before_ns) {
+const record_note *record_order_first(record_order *o, int64_t before_ns) {
     const int lane = lane_of_first(o);
 
     if (lane < 0) return NULL;
     const record_note *n = first_of(&o->lanes[lane]);
     for (int i = 0; i < RECORD_LANES && n->mono_ns >= before_ns; i++)
         if (!first_of(&o->lanes[i]) && o->lanes[i].beat_ns <= n->mono_ns) return NULL;
+    o->found = lane;
     return n;
 }
 
 void record_order_next(record_order *o) {
-    queue *q = &o->lanes[lane_of_first(o)];
+    queue *q = &o->lanes[o->found];
 
     q->at += dn_pack_room(sizeof(record_note) + first_of(q)->id_len);
     if (q->at == q->len) q->at = q->len = 0;

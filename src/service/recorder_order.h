@@ -13,6 +13,7 @@ typedef struct record_order {
         size_t         at, len, cap; /* those from at to len wait */
         int64_t        beat_ns;      /* what is still to come is not before */
     } lanes[RECORD_LANES];
+    int found; /* whose note was given last */
 } record_order;
 
 void record_order_done(record_order *o);
@@ -22,7 +23,7 @@ DN_MUST_USE int record_order_add(record_order *o, const record_packet *packet, c
 
 /* The oldest note that nothing older can come before any more, or that has waited since before_ns; NULL: none. Borrowed
  * until the next call. */
-const record_note *record_order_first(const record_order *o, int64_t before_ns);
-void               record_order_next(record_order *o); /* that one goes */
+const record_note *record_order_first(record_order *o, int64_t before_ns);
+void               record_order_next(record_order *o); /* the one that was given goes */
 
 #endif

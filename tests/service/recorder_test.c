@@ -334,7 +334,7 @@ TEST(lines_are_as_a_reader_of_traces_has_them) {
         record_note note;
         char        id[DN_ID_MAX];
     } n = {.note = {.id_len = DN_ID_MAX,
-                    .attempt = UINT32_MAX,
+                    .attempt = UINT16_MAX,
                     .day = TODAY,
                     .outcome = DN_OUTCOME_ERROR,
                     .cls = DN_CLASS_UNKNOWN}};
