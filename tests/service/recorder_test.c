@@ -232,6 +232,8 @@ TEST(a_file_that_cannot_be_written_stops_nothing_and_is_followed_by_a_whole_one_
     user("bob", DUE(6, 0));
     job_fails("bob", 0, DN_CLASS_REQ);
     world_runs_to(AT(5, 10));
+    files_may_grow_to(strlen(written("")) + 40); /* a part of a line */
+    world_runs_to(AT(5, 10) + 5000);
     files_may_grow_to(1);
     world_runs_to(AT(8, 30));
     CHECK_STR(ledger("bob"), "cutoff_reached 2026-03-02 60 req");
