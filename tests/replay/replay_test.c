@@ -145,7 +145,7 @@ TEST(what_the_store_had_not_taken_when_the_process_died_is_taken_after) {
     trace_is(ADA_AT_SEVEN("07:03:00", "") "{\"at\":\"" DAY_OF(
         "07:00:10") "\",\"op\":\"store_fails\",\"for_ms\":50000}\n"
                     "{\"at\":\"" DAY_OF(
-                        "07:00:11") "\",\"op\":\"users\",\"count\":40000,\"prefix\":\"u\","
+                        "07:00:11") "\",\"op\":\"users\",\"count\":20000,\"prefix\":\"u\","
                                     "\"due\":\"20:00\"}\n"
                                     "{\"at\":\"" DAY_OF(
                                         "07:00:11") "\",\"op\":\"remove\",\"id\":"
@@ -160,9 +160,9 @@ TEST(what_the_store_had_not_taken_when_the_process_died_is_taken_after) {
     runs();
     int users = 0;
     for (const char *at = run.users; (at = strchr(at, '\n')); at++) users++;
-    CHECK_INT(users, 40001);
+    CHECK_INT(users, 20001);
     CHECK(strstr(run.users, "{\"id\":\"u7\",\"due\":\"21:00\""));
-    CHECK(strstr(run.users, "{\"id\":\"u39999\",\"due\":\"20:00\""));
+    CHECK(strstr(run.users, "{\"id\":\"u19999\",\"due\":\"20:00\""));
 }
 
 TEST(ticks_lie_on_the_multiples_of_their_length_wherever_the_trace_begins) {
