@@ -25,6 +25,7 @@ int check_new(const check_config *config, check **out_check) {
     c->wall_ms = config->start_ms;
     c->today = check_date(c->wall_ms);
     c->upset_ms = INT64_MIN / 2;
+    c->full_tick_ms = CHECK_NEVER;
     c->tick_date = c->latest_date = DN_DAY_NONE;
     c->up = c->irregular = true;
     c->idle_ms = c->ok_ms = c->fails_until_ms = CHECK_NEVER;

@@ -70,8 +70,9 @@ static void judge_success(check *c, const check_person *p, const dn_happening *h
 static void judge_cutoff(check *c, const check_person *p, const dn_happening *h) {
     /* t is the tick's, and the clock may have stepped back since, or while the disk was full. */
     const int64_t cutoff = check_cutoff(p->due, h->day);
-    const bool    decided = c->wall_ms >= cutoff || c->tick_wall_ms >= cutoff ||
-                         (c->disturbed && h->day <= c->latest_date) || check_is_recent(c, h->n);
+    const bool    decided = c->wall_ms >= cutoff || (c->disturbed && c->full_tick_ms >= cutoff) ||
+                         (c->config.lag_ms > 0 && c->tick_wall_ms >= cutoff) ||
+                         check_is_recent(c, h->n);
     if (!decided)
         check_say(c, CHECK_I6, h->n, h->day,
                   "cutoff_reached before its cutoff: right is not before %02u:%02u", p->due / 60U,

@@ -168,6 +168,8 @@ void check_on_tick(check *c, const event *e) {
     }
     check_overdue_runs(c);
     c->irregular = !well;
+    if (well) c->full_tick_ms = CHECK_NEVER;
+    else if (c->full_tick_ms < h->at_ms) c->full_tick_ms = h->at_ms;
     c->ticked = true;
     c->stepped = c->shaken = false;
     c->tick_ms = begun_ms;
