@@ -36,7 +36,8 @@ static void judge_try(check *c, check_person *p, uint32_t n, dn_day day, int64_t
     /* It was busy with the cutoff of the day before. */
     const bool cut = (p->flags & CHECK_CUT) && p->last_day == day - 1 &&
                      c->users.records[n].cut_ms == (uint32_t)begun_ms;
-    if (maybe || cut) {
+    /* The first write of the tick may be what brings a registration that has waited to the disk. */
+    if (maybe || cut || c->disturbed) {
         check_look_soon(c, n, begun_ms + 1);
         return;
     }
