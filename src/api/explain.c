@@ -178,6 +178,8 @@ json_t *dn_explain(const dn_facts *f) {
         f->user.id_len, f->user.id, due, start, first);
     if (f->user.starts_on < today) say_day(f, lines, today - 1);
     if (f->user.starts_on <= today) say_day(f, lines, today);
+    /* A window over midnight belongs to the day of its cutoff, so tomorrow may have ended today. */
+    if (f->user.last_day > today) say_day(f, lines, f->user.last_day);
     const dn_day next = next_open(f);
     if (next != today) say_day(f, lines, next);
     return lines;

@@ -96,13 +96,14 @@ enum { WHY_USER = 1, WHY_DAYS, WHY_QUEUE };
 
 static ask_step why_days(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
     const dn_kv_user_answer *answer = DN_BODY(dn_kv_user_answer, reply);
-    const dn_day             today = dn_day_of_ms(dn_now_ms(self));
+    dn_day                   latest = dn_day_of_ms(dn_now_ms(self));
 
     if (answer->status != DN_OK) return ask_refuse_status(a, answer->status);
     a->user = answer->user;
-    const bool          asked = a->day != DN_DAY_NONE;
+    const bool asked = a->day != DN_DAY_NONE;
+    if (a->user.last_day > latest) latest = a->user.last_day;
     const dn_kv_days_of d = {
-        .n = a->user.n, .before = asked ? a->day + 1 : today + 2, .max = asked ? 1 : ASK_ROWS_MAX};
+        .n = a->user.n, .before = (asked ? a->day : latest) + 1, .max = asked ? 1 : ASK_ROWS_MAX};
     return ask_call(self, a, w->kv, DN_KV_DAYS_OF, &d, sizeof d);
 }
 

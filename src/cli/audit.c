@@ -6,14 +6,14 @@
 struct audit {
     audit_user *users;
     size_t      len, cap;
-    dn_day      first;
+    dn_day      first, last;
 };
 
 int audit_new(audit **out_audit) {
     audit *a = calloc(1, sizeof *a);
 
     if (!a) return DN_ENOMEM;
-    a->first = DN_DAY_NONE;
+    a->first = a->last = DN_DAY_NONE;
     *out_audit = a;
     return DN_OK;
 }
@@ -35,11 +35,13 @@ int audit_add_user(audit *a, const audit_user *user) {
     }
     a->users[a->len++] = *user;
     if (a->first == DN_DAY_NONE || user->starts_on < a->first) a->first = user->starts_on;
+    if (user->recorded > a->last) a->last = user->recorded;
     return DN_OK;
 }
 
 size_t audit_users(const audit *a) { return a->len; }
 dn_day audit_first_day(const audit *a) { return a->first; }
+dn_day audit_last_day(const audit *a) { return a->last; }
 
 /* ---- A day ---- */
 

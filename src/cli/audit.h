@@ -22,6 +22,8 @@ DN_MUST_USE int audit_add_user(audit *a, const audit_user *user);
 size_t          audit_users(const audit *a);
 /* The first day any of them has; DN_DAY_NONE: there are no users. */
 dn_day audit_first_day(const audit *a);
+/* The last day any of them has a record of; DN_DAY_NONE: there is none. */
+dn_day audit_last_day(const audit *a);
 
 typedef enum audit_fault {
     AUDIT_GAP,      /* the day is over and has no row */

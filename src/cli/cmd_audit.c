@@ -269,6 +269,10 @@ static int audit_days(run *r, dn_day asked) {
 
     if (first < today - (dn_day)r->state.ledger_days) first = today - (dn_day)r->state.ledger_days;
     if (audit_first_day(r->audit) == DN_DAY_NONE) first = today;
+    /* Tomorrow may have ended for some: a window over midnight belongs to the day of its cutoff. And what was written
+     * under a clock that has been set back since is proven as far as it goes back. */
+    if (audit_last_day(r->audit) > last) last = audit_last_day(r->audit);
+    if (last > today + (dn_day)r->state.ledger_days) last = today + (dn_day)r->state.ledger_days;
     if (asked != DN_DAY_NONE) first = last = asked;
     for (dn_day day = first; day <= last; day++, days++)
         if (!audit_one_day(r, day)) return DN_EXIT_FAILED;

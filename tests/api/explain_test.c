@@ -94,6 +94,23 @@ TEST(a_day_that_nobody_saw_is_missed) {
     CHECK_SAYS(&f, "Yesterday: over without a record so far; the next tick records it as missed.");
 }
 
+/* Due at 00:20, and attempted from 23:20 on. */
+TEST(a_day_that_ended_before_it_began_is_told_as_tomorrow_and_then_the_one_after_it) {
+    dn_facts            f = facts_at(AT(23, 40));
+    const dn_ledger_row rows[] = {
+        {.day = DAY + 1, .status = DN_DAILY_SUCCESS, .attempts = 1, .at_ms = AT(23, 21)},
+        {.day = DAY, .status = DN_DAILY_CUTOFF, .at_ms = AT(0, 20)},
+    };
+
+    f.user.due = 20;
+    f.user.last_day = f.user.recorded = DAY + 1;
+    f.rows = rows;
+    f.rows_len = 2;
+    CHECK_SAYS(&f, "Today: the cutoff was reached, written at 00:20 UTC");
+    CHECK_SAYS(&f, "Tomorrow: success at 2024-10-04 23:21 UTC on the 1st attempt.\n"
+                   "On 2024-10-06: its window opens at 2024-10-05 23:20 UTC, in 23 h 40 min.\n");
+}
+
 TEST(within_its_window_a_user_runs_waits_or_may_not_yet) {
     dn_facts f = facts_at(AT(7, 30));
 

@@ -60,6 +60,13 @@ TEST(a_ledger_with_one_row_for_each_is_sound) {
     CHECK_UINT(d.expected, 3);
     CHECK_UINT(d.rows[DN_DAILY_SUCCESS], 3);
     CHECK_INT(audit_first_day(a), DAY);
+    CHECK_INT(audit_last_day(a), DAY);
+    const audit_user early = {.n = 4, .due = 20, .starts_on = DAY, .recorded = DAY + 1};
+    CHECK_INT(audit_add_user(a, &early), DN_OK);
+    CHECK_INT(audit_last_day(a), DAY + 1);
+    audit_free(a);
+    CHECK_INT(audit_new(&a), DN_OK);
+    CHECK_INT(audit_last_day(a), DN_DAY_NONE);
     audit_free(a);
 }
 

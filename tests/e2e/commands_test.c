@@ -294,6 +294,19 @@ TEST(an_audit_names_whose_record_is_not_there_and_exits_3) {
     CHECK_SAID("(number 77) has a record, and is no user");
 }
 
+/* A window over midnight belongs to the day of its cutoff, so the day that has no record may be tomorrow. */
+TEST(an_audit_proves_a_day_that_ended_before_it_began) {
+    place *p = served();
+
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", "00:20", "--starts-on", "today");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    change_the_store(p, "DELETE FROM ledger; UPDATE users SET starts_on = starts_on + 1");
+    change_the_store(p, "UPDATE users SET last_day = starts_on, recorded = starts_on, status = 1");
+    CHECK_RUN(p, 3, "audit");
+    CHECK_SAID("user \"ada\" (number 1) has no record");
+}
+
 /* ---- The database ---- */
 
 TEST(a_backup_is_a_store_with_the_daemon_and_without) {
