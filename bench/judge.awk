@@ -1,8 +1,9 @@
 # judge.awk - lines of figures in; the median of each out, and those that have a bound once more, judged. A table of these
 # goes to standard error.
-#   {"bench":…,"metric":…,"n":…,"value":…,"unit":…}     in; more keys behind these are handed on
-#   BOUNDS in the environment, a line each: figure as judged, bench, metric, / or - and the metric it is divided by,
-#   relation (- none), bound, unit
+#   {"bench":…,"metric":…,"n":…,"value":…,"unit":…}     in, with "peer" if it is not ours; more keys behind these are
+#   handed on
+#   BOUNDS in the environment, a line each: figure as judged, bench and metric it comes from, bench and metric it is taken
+#   by (/ or *; - none) and by how much, relation (- none), bound, unit
 function field(line, name,   at, rest) {
     at = index(line, "\"" name "\":")
     if (!at) return "-"
@@ -21,6 +22,7 @@ function median(key,   n, i, j, v, t) {
     key = field($0, "bench") SUBSEP field($0, "metric")
     if (!(key in count)) {
         key_of[++keys] = key
+        peer[key] = field($0, "peer")
         n_of[key] = field($0, "n")
         unit[key] = field($0, "unit")
         more[key] = $0
@@ -33,24 +35,26 @@ END {
     for (i = 1; i <= keys; i++) {
         k = key_of[i]
         split(k, p, SUBSEP)
-        printf "{\"peer\":\"diurnal\",\"bench\":\"%s\",\"n\":%s,\"metric\":\"%s\",\"value\":%.3f,\"unit\":\"%s\",\"runs\":%d%s}\n",
-            p[1], n_of[k], p[2], median(k), unit[k], count[k], more[k]
+        printf "{\"peer\":\"%s\",\"bench\":\"%s\",\"n\":%s,\"metric\":\"%s\",\"value\":%.3f,\"unit\":\"%s\",\"runs\":%d%s}\n",
+            peer[k] == "-" ? "diurnal" : peer[k], p[1], n_of[k], p[2], median(k), unit[k], count[k], more[k]
     }
     rows = split(ENVIRON["BOUNDS"], row, "\n")
     for (r = 1; r <= rows; r++) {
-        if (split(row[r], b, " ") < 8) continue
+        if (split(row[r], b, " ") < 10) continue
         ours = b[2] SUBSEP b[3]
-        other = b[2] SUBSEP b[5]
+        other = b[5] SUBSEP b[6]
         if (!(ours in count) || (b[4] != "-" && !(other in count))) continue
         have = median(ours)
         if (b[4] == "/") have /= median(other)
+        if (b[4] == "*") have *= median(other)
+        have *= b[7]
         reach = verdict = ""
-        if (b[6] != "-") {
-            met = b[6] == "<=" ? have <= b[7] + 0 : have >= b[7] + 0
-            reach = sprintf(",\"reach\":\"%s%s\",\"met\":%s", b[6], b[7], met ? "true" : "false")
+        if (b[8] != "-") {
+            met = b[8] == "<=" ? have <= b[9] + 0 : have >= b[9] + 0
+            reach = sprintf(",\"reach\":\"%s%s\",\"met\":%s", b[8], b[9], met ? "true" : "false")
             verdict = met ? "met" : "MISSED"
         }
-        printf "{\"bench\":\"%s\",\"metric\":\"%s\",\"value\":%.4f,\"unit\":\"%s\"%s%s}\n", b[2], b[1], have, b[8], reach, more[ours]
-        printf "%-30s %12.3f %-4s %-10s %-6s %s\n", b[1], have, b[8], b[6] == "-" ? "" : b[6] " " b[7], verdict, more[ours] >"/dev/stderr"
+        printf "{\"bench\":\"%s\",\"metric\":\"%s\",\"value\":%.4f,\"unit\":\"%s\"%s%s}\n", b[2], b[1], have, b[10], reach, more[ours]
+        printf "%-30s %12.3f %-4s %-10s %-6s %s\n", b[1], have, b[10], b[8] == "-" ? "" : b[8] " " b[9], verdict, more[ours] >"/dev/stderr"
     }
 }
