@@ -104,6 +104,19 @@ static void status_init(dn_slo *s) {
     s->status[DN_SLO_CUTOFF_BURN_SLOW].window_minutes = dn_slo_burn_slow.long_minutes;
 }
 
+/* Most of a sketch is empty, and is not touched. */
+static void minute_clear(void *slot) {
+    minute *m = slot;
+
+    for (int i = 0; i < SKETCHES; i++) {
+        dn_sketch_clear(&m->sketches[i]);
+        m->counts[i] = 0;
+    }
+    memset(m->levels, 0, sizeof m->levels);
+}
+
+static void outcome_minute_clear(void *slot) { *(outcome_minute *)slot = (outcome_minute){0}; }
+
 int dn_slo_new(const dn_slo_config *config, dn_slo **out_slo) {
     dn_slo *s;
     int     rc;
@@ -112,8 +125,10 @@ int dn_slo_new(const dn_slo_config *config, dn_slo **out_slo) {
     s = calloc(1, sizeof *s);
     if (!s) return DN_ENOMEM;
     s->config = *config;
-    rc = dn_window_init(&s->minutes, config->window_minutes + 1, sizeof(minute));
-    if (rc == DN_OK) rc = dn_window_init(&s->outcomes, OUTCOME_MINUTES, sizeof(outcome_minute));
+    rc = dn_window_init(&s->minutes, config->window_minutes + 1, sizeof(minute), minute_clear);
+    if (rc == DN_OK)
+        rc = dn_window_init(&s->outcomes, OUTCOME_MINUTES, sizeof(outcome_minute),
+                            outcome_minute_clear);
     if (rc < 0) {
         dn_slo_free(s);
         return rc;
@@ -133,14 +148,6 @@ void dn_slo_free(dn_slo *slo) {
 /* ---- Rolling ---- */
 
 static minute *minute_of(const dn_slo *s, uint32_t ago) { return dn_window_slot(&s->minutes, ago); }
-
-static void minute_clear(minute *m) {
-    for (int i = 0; i < SKETCHES; i++) {
-        dn_sketch_clear(&m->sketches[i]);
-        m->counts[i] = 0;
-    }
-    memset(m->levels, 0, sizeof m->levels);
-}
 
 static void sketch_add(minute *into, int which, const dn_sketch *came, uint64_t count) {
     if (count == 0) return;

@@ -3,15 +3,14 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MINUTE_MS = 60000 };
 
-int dn_window_init(dn_window *w, uint32_t minutes, size_t slot_size) {
-    assert(minutes > 0 && slot_size > 0);
+int dn_window_init(dn_window *w, uint32_t minutes, size_t slot_size, dn_window_clear *clear) {
+    assert(minutes > 0 && slot_size > 0 && clear);
     unsigned char *slots = calloc(minutes, slot_size);
     if (!slots) return DN_ENOMEM;
-    *w = (dn_window){.slots = slots, .slot_size = slot_size, .minutes = minutes};
+    *w = (dn_window){.slots = slots, .clear = clear, .slot_size = slot_size, .minutes = minutes};
     return DN_OK;
 }
 
@@ -33,7 +32,7 @@ void dn_window_roll(dn_window *w, int64_t now_ms) {
     w->rolled = true;
     /* After a gap longer than the ring every slot is emptied, once. */
     if (minute - w->minute > w->minutes) w->minute = minute - w->minutes;
-    while (w->minute < minute) memset(slot_of(w, ++w->minute), 0, w->slot_size);
+    while (w->minute < minute) w->clear(slot_of(w, ++w->minute));
 }
 
 void *dn_window_slot(const dn_window *w, uint32_t ago) {

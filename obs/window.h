@@ -6,16 +6,22 @@
 
 #include "diurnal/base.h"
 
+/* Makes a slot what a zeroed one is. */
+typedef void dn_window_clear(void *slot);
+
 typedef struct dn_window {
-    unsigned char *slots;
-    size_t         slot_size;
-    uint32_t       minutes;
-    bool           rolled;
-    int64_t        minute; /* the current one */
+    unsigned char   *slots;
+    dn_window_clear *clear;
+    size_t           slot_size;
+    uint32_t         minutes;
+    bool             rolled;
+    int64_t          minute; /* the current one */
 } dn_window;
 
-/* minutes slots of slot_size bytes, all of them zero. DN_ENOMEM: *w is as it was. */
-DN_MUST_USE int dn_window_init(dn_window *w, uint32_t minutes, size_t slot_size);
+/* minutes slots of slot_size bytes, all of them zero, and cleared by `clear` before they are used again. DN_ENOMEM: *w is
+ * as it was. */
+DN_MUST_USE int dn_window_init(dn_window *w, uint32_t minutes, size_t slot_size,
+                               dn_window_clear *clear);
 void            dn_window_done(dn_window *w);
 
 /* The minute of now_ms becomes the current one; those between it and the one before begin empty, as it does. A clock that

@@ -217,10 +217,15 @@ void check_runs_end(check *c) {
 void check_overdue_runs(check *c) {
     const int64_t most_ms = c->config.job_timeout_ms + c->config.lag_ms;
 
+    if (c->now_ms - c->oldest_ms <= most_ms) return;
+    c->oldest_ms = c->now_ms;
     for (uint32_t i = 0; i < c->runs_len; i++) {
         check_run *r = &c->runs[i];
-        if (r->n == CHECK_NOBODY || r->since_ms == INT64_MAX || c->now_ms - r->since_ms <= most_ms)
+        if (r->n == CHECK_NOBODY || r->since_ms == INT64_MAX) continue;
+        if (c->now_ms - r->since_ms <= most_ms) {
+            if (r->since_ms < c->oldest_ms) c->oldest_ms = r->since_ms;
             continue;
+        }
         check_say(
             c, CHECK_STOP, r->n, c->users.people[check_place(r->n)].days[0].day,
             "its job has run for %lld ms: right is a stop after %lld ms, and its slot given back",

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 20, LINE_MAX = 2048 };
+/* The buffer stays in the nearest memory. */
+enum { BUFFER = 1 << 17, LINE_MAX = 2048 };
 
 struct events_out {
     int     fd, failed; /* errno of the first write that failed */

@@ -132,7 +132,7 @@ static void write_ticks(const summary *s, FILE *f) {
 }
 
 static void write_text(FILE *f, const char *text) {
-    char         quoted[6 * 512 + 2];
+    char         quoted[6 * 512 + 10];
     const size_t len = strnlen(text, 512);
 
     (void)fwrite(quoted, 1, (size_t)(text_out_string(quoted, text, len) - quoted), f);

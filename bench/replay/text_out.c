@@ -58,20 +58,38 @@ static char *escaped(char *at, unsigned char c) {
     return at;
 }
 
+/* The last bytes, fewer than eight. Read by pieces of fixed size that overlap: they agree where they do. */
+static uint64_t rest_of(const char *text, size_t len) {
+    uint32_t first, last;
+
+    if (len >= 4) {
+        memcpy(&first, text, sizeof first);
+        memcpy(&last, text + len - sizeof last, sizeof last);
+        return first | (uint64_t)last << (len - sizeof last) * 8;
+    }
+    const unsigned char *at = (const unsigned char *)text;
+    return at[0] | (uint64_t)at[len / 2] << len / 2 * 8 | (uint64_t)at[len - 1] << (len - 1) * 8;
+}
+
+/* Eight bytes of text, or the last of them: all eight are written, and those behind len will be written over. */
+static char *put_eight(char *at, uint64_t eight, uint64_t looked_at, size_t len) {
+    if (!may_want_escapes(looked_at)) {
+        memcpy(at, &eight, sizeof eight);
+        return at + len;
+    }
+    for (size_t i = 0; i < len; i++) at = escaped(at, (unsigned char)(eight >> i * 8));
+    return at;
+}
+
 char *text_out_string(char *at, const char *text, size_t len) {
     *at++ = '"';
     for (uint64_t eight; len >= sizeof eight; text += sizeof eight, len -= sizeof eight) {
         memcpy(&eight, text, sizeof eight);
-        if (may_want_escapes(eight)) {
-            for (size_t i = 0; i < sizeof eight; i++) at = escaped(at, (unsigned char)text[i]);
-        } else {
-            memcpy(at, &eight, sizeof eight);
-            at += sizeof eight;
-        }
+        at = put_eight(at, eight, eight, sizeof eight);
     }
-    for (size_t i = 0; i < len; i++) {
-        if (is_plain((unsigned char)text[i])) *at++ = text[i];
-        else at = escaped(at, (unsigned char)text[i]);
+    if (len > 0) {
+        const uint64_t rest = rest_of(text, len);
+        at = put_eight(at, rest, rest | EACH_BYTE('@') << len * 8, len);
     }
     *at++ = '"';
     return at;

@@ -18,7 +18,7 @@ char *text_out_real(char  *at,
                     double value); /* as short as it can be read back; null for what is no number */
 
 /* In quotes, and escaped: UTF-8 as it is, control characters and the two that JSON wants escaped as such. At most
- * 6 bytes for one. */
+ * 6 bytes for one; room for 8 more than that is used. */
 char *text_out_string(char *at, const char *text, size_t len);
 
 #endif

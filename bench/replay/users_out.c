@@ -8,12 +8,28 @@
 
 enum { PAGE = 1024, LINE_MAX = 2048 };
 
-static char *put_day(char *at, dn_day day) {
-    char text[DN_DAY_TEXT];
+/* Most users have the same days: they are written out once. */
+typedef struct day_text {
+    dn_day day; /* DN_DAY_NONE: null */
+    char   text[DN_DAY_TEXT + 2];
+} day_text;
 
-    if (day == DN_DAY_NONE) return text_out_words(at, "null");
-    dn_day_write(day, text);
-    return text_out_string(at, text, DN_DAY_TEXT - 1);
+typedef struct day_texts {
+    day_text last, first;
+} day_texts;
+
+static char *put_day(char *at, dn_day day, day_text *last) {
+    if (day != last->day) {
+        last->day = day;
+        if (day == DN_DAY_NONE) {
+            memcpy(last->text, "null", sizeof "null");
+        } else {
+            last->text[0] = '"';
+            dn_day_write(day, last->text + 1);
+            memcpy(last->text + DN_DAY_TEXT, "\"", sizeof "\"");
+        }
+    }
+    return text_out_words(at, last->text);
 }
 
 static char *put_instant(char *at, int64_t ms) {
@@ -24,7 +40,7 @@ static char *put_instant(char *at, int64_t ms) {
     return text_out_string(at, text, DN_INSTANT_TEXT - 1);
 }
 
-static void put_user(FILE *file, const dn_user *u) {
+static void put_user(FILE *file, const dn_user *u, day_texts *days) {
     const char *status = dn_daily_status_text(u->status);
     char        line[LINE_MAX], due[DN_DUE_TEXT], *at = text_out_words(line, "{\"id\":");
 
@@ -33,7 +49,7 @@ static void put_user(FILE *file, const dn_user *u) {
     at = text_out_words(at, ",\"due\":\"");
     at = text_out_words(at, due);
     at = text_out_words(at, "\",\"last_date\":");
-    at = put_day(at, u->last_day);
+    at = put_day(at, u->last_day, &days->last);
     at = text_out_words(at, ",\"status\":");
     at = u->last_day == DN_DAY_NONE || !status ? text_out_words(at, "null")
                                                : text_out_string(at, status, strlen(status));
@@ -42,15 +58,16 @@ static void put_user(FILE *file, const dn_user *u) {
     at = text_out_words(at, ",\"context_epoch\":");
     at = text_out_number(at, u->context_epoch);
     at = text_out_words(at, ",\"starts_on\":");
-    at = put_day(at, u->starts_on);
+    at = put_day(at, u->starts_on, &days->first);
     at = text_out_words(at, "}\n");
-    (void)fwrite(line, 1, (size_t)(at - line), file);
+    (void)fwrite_unlocked(line, 1, (size_t)(at - line), file);
 }
 
 int users_out_write(dn_store *store, FILE *file, users_look *look, void *context) {
     dn_user       *users = malloc(PAGE * sizeof *users);
     dn_user_filter filter = {.due_to = DN_DAY_MINUTES - 1};
     dn_user        last;
+    day_texts      days = {.last = {DN_DAY_NONE, "null"}, .first = {DN_DAY_NONE, "null"}};
     bool           more = true;
     int            rc = users ? DN_OK : DN_ENOMEM;
 
@@ -58,7 +75,7 @@ int users_out_write(dn_store *store, FILE *file, users_look *look, void *context
         size_t len = 0;
         rc = dn_store_list(store, &filter, users, PAGE, &len, &more, &last);
         for (size_t i = 0; rc == DN_OK && i < len; i++) {
-            if (file) put_user(file, &users[i]);
+            if (file) put_user(file, &users[i], &days);
             if (look) look(context, &users[i]);
         }
         filter.after_id = last.id;

@@ -15,7 +15,13 @@ const char *dn_id_fault(const char *id, size_t len) {
     if (len == 0) return "is empty";
     if (len > DN_ID_MAX) return "is longer than 128 bytes";
     for (size_t at = 0; at < len;) {
-        uint32_t     c;
+        uint32_t c;
+
+        if (id[at] > ' ' && id[at] < 0x7f) { /* most are */
+            space = false;
+            at++;
+            continue;
+        }
         const size_t c_len = dn_utf8_read(id + at, len - at, &c);
 
         if (c_len == 0) return "is not UTF-8";

@@ -378,24 +378,52 @@ static int memory_user_by_id(dn_store *store, const char *id, size_t id_len, dn_
     return DN_OK;
 }
 
-static int compare_by_id(const void *a, const void *b, void *context) {
-    const memory      *m = context;
-    const memory_user *left = &m->users[*(const uint32_t *)a];
-    const memory_user *right = &m->users[*(const uint32_t *)b];
+/* An id's first bytes lie beside its number: most ids differ in them, and nobody else's memory is touched. */
+typedef struct sort_key {
+    uint64_t first;
+    uint32_t n;
+} sort_key;
 
+static sort_key sort_key_of(const memory *m, uint64_t n) {
+    const memory_user *u = &m->users[n];
+    sort_key           key = {.n = (uint32_t)n};
+
+    for (size_t i = 0; i < sizeof key.first; i++)
+        key.first = key.first << 8 |
+                    (i < u->id_len ? (unsigned char)m->id_bytes[u->id_at + i] : (unsigned char)0);
+    return key;
+}
+
+static int compare_by_id(const void *a, const void *b, void *context) {
+    const sort_key *x = a, *y = b;
+
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    const memory      *m = context;
+    const memory_user *left = &m->users[x->n], *right = &m->users[y->n];
     return id_compare(m->id_bytes + left->id_at, left->id_len, m->id_bytes + right->id_at,
                       right->id_len);
 }
 
 static int sort_users(memory *m) {
+    sort_key *keys;
+    size_t    len = 0;
+
     if (m->sorted) return DN_OK;
     m->sorted = malloc((m->count + 1) * sizeof *m->sorted);
-    if (!m->sorted) return DN_ENOMEM;
-    m->sorted_len = 0;
+    keys = malloc((m->count + 1) * sizeof *keys);
+    if (!m->sorted || !keys) {
+        free(keys);
+        free(m->sorted);
+        m->sorted = NULL;
+        return DN_ENOMEM;
+    }
     for (uint64_t n = 1; n < m->next_n; n++)
-        if (m->users[n].id_len) m->sorted[m->sorted_len++] = (uint32_t)n;
-    assert(m->sorted_len == m->count);
-    qsort_r(m->sorted, m->sorted_len, sizeof *m->sorted, compare_by_id, m);
+        if (m->users[n].id_len) keys[len++] = sort_key_of(m, n);
+    assert(len == m->count);
+    qsort_r(keys, len, sizeof *keys, compare_by_id, m);
+    for (size_t i = 0; i < len; i++) m->sorted[i] = keys[i].n;
+    m->sorted_len = len;
+    free(keys);
     return DN_OK;
 }
 

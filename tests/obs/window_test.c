@@ -7,6 +7,8 @@
 
 enum { MINUTE = 60000 };
 
+static void number_clear(void *slot) { *(uint64_t *)slot = 0; }
+
 static uint64_t *slot(const dn_window *w, uint32_t ago) { return dn_window_slot(w, ago); }
 
 static uint64_t sum(const dn_window *w, uint32_t minutes) {
@@ -19,7 +21,7 @@ static uint64_t sum(const dn_window *w, uint32_t minutes) {
 static dn_window window_of(uint32_t minutes) {
     dn_window w = {0};
 
-    CHECK_INT(dn_window_init(&w, minutes, sizeof(uint64_t)), DN_OK);
+    CHECK_INT(dn_window_init(&w, minutes, sizeof(uint64_t), number_clear), DN_OK);
     return w;
 }
 
@@ -84,7 +86,7 @@ TEST(without_memory_there_is_no_window) {
     dn_window w = {0};
 
     starve_nth(1);
-    CHECK_INT(dn_window_init(&w, 3, 8), DN_ENOMEM);
+    CHECK_INT(dn_window_init(&w, 3, 8, number_clear), DN_ENOMEM);
     CHECK(starve_end());
     CHECK_PTR(w.slots, NULL);
 }
