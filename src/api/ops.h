@@ -14,11 +14,22 @@
  *                                                                         while the watcher is being started again
  *     {"op":"backup","path"}        done, when the copy is whole
  *
+ * And at the HTTP door:
+ *     {"op":"put","id","due","starts_on"}   "new", "tomorrow", "user"
+ *     {"op":"days","id","before","max"}     "items": ledger rows, newest first; "next_cursor"
+ *     {"op":"history","first","last","cursor"} "items": totals, by day; "next_cursor"
+ *     {"op":"slo"}                          "items"
+ *     {"op":"actors"}                       "items", "loops", "crashes"
+ *     {"op":"tokens"}                       "items": "id", "name", "scope", "created_at", "expires_at"
+ *     {"op":"token_make","name","scope","expires_at"}  one of these, and "token": it is shown only here
+ *     {"op":"token_revoke","id"}            done
+ *
  * A request is a row of steps: each sends one question to an actor and goes on with its answer. */
 #ifndef DIURNAL_API_OPS_H
 #define DIURNAL_API_OPS_H
 
 #include "control.h"
+#include "guard.h"
 #include "service/messages.h"
 
 #include <jansson.h>
@@ -27,6 +38,7 @@
 typedef struct ops_world {
     const dn_control_config *config;
     dn_ref                   kv, tick, queue, executor, watcher;
+    guard                   *guard;    /* NULL: there are no tokens at this door */
     int64_t                  since_ms; /* the daemon is up */
     char                    *scratch;  /* OPS_SCRATCH bytes, for the length of a step */
 } ops_world;
@@ -85,9 +97,10 @@ bool ask_number(ask *a, const char *key, int64_t least, int64_t most, int64_t *o
 bool ask_day(ask *a, const char *key, dn_day *out_day);
 bool ask_id(ask *a, dn_kv_id *out_id); /* required */
 
-/* ops_users.c, ops_ledger.c, ops_daemon.c */
-op_fn op_set, op_remove, op_user, op_list, op_numbers;
-op_fn op_day, op_days_of, op_totals, op_why;
-op_fn op_today, op_status, op_backup;
+/* ops_users.c, ops_ledger.c, ops_daemon.c, ops_actors.c, ops_tokens.c */
+op_fn op_set, op_put, op_remove, op_user, op_list, op_numbers;
+op_fn op_day, op_days_of, op_days, op_totals, op_history, op_why;
+op_fn op_today, op_status, op_slo, op_actors, op_backup;
+op_fn op_tokens, op_token_make, op_token_revoke;
 
 #endif

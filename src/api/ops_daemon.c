@@ -111,6 +111,14 @@ ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
     }
 }
 
+/* ---- The service levels ---- */
+
+ask_step op_slo(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    if (!reply) return ask_call(self, a, w->watcher, DN_SLO_ASK, NULL, 0);
+    ask_put(a, "items", json_of_slo_report(DN_BODY(dn_slo_report, reply)));
+    return ASK_DONE;
+}
+
 /* ---- A copy of the store ---- */
 
 static ask_step backup_answer(ask *a, const dn_msg *reply) {

@@ -72,6 +72,72 @@ ask_step op_days_of(dn_self *self, const ops_world *w, ask *a, const dn_msg *rep
     return put_items(a, items, len);
 }
 
+/* ---- The days of a user, by its id ---- */
+
+enum { DAYS_USER = 1, DAYS_ROWS };
+
+static ask_step days_ask(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    const dn_kv_user_answer *answer = DN_BODY(dn_kv_user_answer, reply);
+    int64_t                  max = DAYS_OF_MAX;
+    dn_kv_days_of            d = {.before = INT32_MAX};
+
+    if (answer->status != DN_OK) return ask_refuse_status(a, answer->status);
+    if (!ask_day(a, "before", &d.before) || !ask_number(a, "max", 1, DAYS_OF_MAX, &max))
+        return ASK_REFUSED;
+    d.n = answer->user.n;
+    d.max = (uint32_t)max;
+    return ask_call(self, a, w->kv, DN_KV_DAYS_OF, &d, sizeof d);
+}
+
+static ask_step days_answer(ask *a, const dn_msg *reply) {
+    size_t               len = 0;
+    int64_t              max = DAYS_OF_MAX;
+    const dn_ledger_row *rows = rows_of(a, reply, &len);
+
+    if (!rows || !ask_number(a, "max", 1, DAYS_OF_MAX, &max)) return ASK_REFUSED;
+    json_t *items = json_array();
+    for (size_t i = 0; i < len; i++)
+        (void)json_array_append_new(items, json_of_ledger_row(&rows[i]));
+    ask_put(a, "next_cursor", len == (size_t)max ? json_of_day(rows[len - 1].day) : json_null());
+    return put_items(a, items, len);
+}
+
+ask_step op_days(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    dn_kv_id id;
+    dn_day   before = DN_DAY_NONE;
+    int64_t  max = 1;
+
+    if (a->stage == DAYS_USER) return days_ask(self, w, a, reply);
+    if (a->stage == DAYS_ROWS) return days_answer(a, reply);
+    if (!ask_day(a, "before", &before) || !ask_number(a, "max", 1, DAYS_OF_MAX, &max) ||
+        !ask_id(a, &id))
+        return ASK_REFUSED;
+    return ask_call(self, a, w->kv, DN_KV_USER, &id, sizeof id);
+}
+
+/* ---- Totals ---- */
+
+/* As many days as one answer has, and the day after them for a cursor. */
+ask_step op_history(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    dn_kv_totals t = {.first = DN_DAY_NONE + 1, .last = INT32_MAX};
+    size_t       len = 0;
+
+    if (!reply) {
+        if (!ask_day(a, "first", &t.first) || !ask_day(a, "last", &t.last) ||
+            !ask_day(a, "cursor", &t.first))
+            return ASK_REFUSED;
+        return ask_call(self, a, w->kv, DN_KV_TOTALS, &t, sizeof t);
+    }
+    const dn_day_totals *rows = rows_of(a, reply, &len);
+    if (!rows) return ASK_REFUSED;
+    json_t *items = json_array();
+    for (size_t i = 0; i < len && i < DAY_ROWS_MAX; i++)
+        (void)json_array_append_new(items, json_of_totals(&rows[i]));
+    ask_put(a, "next_cursor",
+            len > DAY_ROWS_MAX ? json_of_day(rows[DAY_ROWS_MAX].day) : json_null());
+    return put_items(a, items, len < DAY_ROWS_MAX ? len : DAY_ROWS_MAX);
+}
+
 ask_step op_totals(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
     dn_kv_totals t = {.first = DN_DAY_NONE + 1, .last = INT32_MAX};
     size_t       len = 0;

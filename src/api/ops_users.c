@@ -93,6 +93,43 @@ ask_step op_set(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) 
     return ASK_DONE;
 }
 
+/* ---- put: one user, and what it is then ---- */
+
+enum { PUT_SET = 1, PUT_USER };
+
+static ask_step put_begin(dn_self *self, const ops_world *w, ask *a) {
+    dn_kv_set   set;
+    const char *id = NULL;
+    const char *fault = set_read(a->request, &set, &id);
+
+    if (fault) return ask_refuse(a, "invalid", "%s", fault);
+    dn_kv_set *entry = (dn_kv_set *)(void *)w->scratch;
+    memset(entry, 0, dn_pack_room(sizeof set + set.id_len));
+    *entry = set;
+    memcpy(entry->id, id, set.id_len);
+    return ask_call(self, a, w->kv, DN_KV_SET, entry, dn_pack_room(sizeof set + set.id_len));
+}
+
+static ask_step put_read(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    const dn_kv_set_answer *s = DN_BODY(dn_kv_set_answer, reply);
+    dn_kv_id                id;
+
+    if (s->status != DN_OK) return ask_refuse_status(a, s->status);
+    json_t *said = set_item(self, s, a->request);
+    if (!said || json_object_update_new(a->answer, said) < 0)
+        return ask_refuse(a, "failed", "out of memory");
+    return ask_id(a, &id) ? ask_call(self, a, w->kv, DN_KV_USER, &id, sizeof id) : ASK_REFUSED;
+}
+
+ask_step op_put(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    if (a->stage == PUT_SET) return put_read(self, w, a, reply);
+    if (a->stage != PUT_USER) return put_begin(self, w, a);
+    const dn_kv_user_answer *answer = DN_BODY(dn_kv_user_answer, reply);
+    if (answer->status != DN_OK) return ask_refuse_status(a, answer->status);
+    ask_put(a, "user", json_of_user(&answer->user));
+    return ASK_DONE;
+}
+
 /* ---- one user ---- */
 
 static ask_step one_user(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply,

@@ -1,52 +1,153 @@
-/* routes.c - the table of paths. */
+/* routes.c - finds the route of a request, and lets in who may. */
 #include "routes.h"
 
+#include "http/http_uri.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-typedef struct route {
-    const char *path;
-    route_fn   *get;
-} route;
-
-static const route routes[] = {
-    {"/healthz", route_healthz},
-    {"/metrics", route_metrics},
-    {"/readyz", route_readyz},
+static const route routes_open[] = {
+    {.method = "GET", .path = "/healthz", .step = route_healthz},
+    {.method = "GET", .path = "/readyz", .step = route_readyz},
+    {.method = NULL},
 };
 
-static const route *route_of(http_text path) {
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
-        if (http_text_is(path, routes[i].path)) return &routes[i];
+static const route *const tables[] = {
+    routes_open, routes_daemon, routes_users, routes_days, routes_tokens,
+};
+#define EACH_ROUTE(r)                                                                              \
+    size_t t_ = 0;                                                                                 \
+    t_ < sizeof tables / sizeof *tables; t_++)                                      \
+        for (const route *r = tables[t_]; r->method; r++
+
+/* ---- Paths ---- */
+
+/* Does it have this path? What stands for {id} is *out_id. */
+static bool path_is(const char *pattern, http_text path, http_text *out_id) {
+    const char *at = path.at, *const end = path.at + path.len;
+
+    for (; *pattern; pattern++) {
+        if (*pattern != '{') {
+            if (at == end || *at++ != *pattern) return false;
+            continue;
+        }
+        const char *begins = at;
+        while (at < end && *at != '/') at++;
+        *out_id = (http_text){begins, (size_t)(at - begins)};
+        pattern = strchr(pattern, '}');
+    }
+    return at == end;
+}
+
+static bool method_is(const route *r, http_text method) {
+    return http_text_is(method, r->method) ||
+           (strcmp(r->method, "GET") == 0 && http_text_is(method, "HEAD"));
+}
+
+/* The methods of a path, for who used another one. The text is valid until the next call. */
+static const char *allowed(http_text path) {
+    static char all[64];
+    http_text   id;
+    size_t      len = 0;
+
+    for (EACH_ROUTE(r)) {
+        if (!path_is(r->path, path, &id)) continue;
+        len += (size_t)snprintf(all + len, sizeof all - len, "%s%s%s", len ? ", " : "", r->method,
+                                strcmp(r->method, "GET") == 0 ? ", HEAD" : "");
+    }
+    return len > 0 ? all : NULL;
+}
+
+static const route *route_of(const http_head *head, http_text *out_id) {
+    for (EACH_ROUTE(r))
+        if (path_is(r->path, head->path, out_id) && method_is(r, head->method)) return r;
     return NULL;
 }
 
-route_step exchange_answer(exchange *x, http_response response) {
-    x->response = response;
-    return ROUTE_DONE;
+/* ---- Who may ---- */
+
+static bool is_open(const route_world *w, const route *r) {
+    return r->scope == DN_SCOPE_NONE || (r->step == route_metrics && w->on_loopback);
 }
 
-static bool is_read(http_text method) {
-    return http_text_is(method, "GET") || http_text_is(method, "HEAD");
+/* True: it may; else the response says why not. */
+static bool let_in(dn_self *self, const route_world *w, exchange *x) {
+    if (is_open(w, x->route)) return true;
+    if (!w->guard->known) {
+        x->response = http_problem(503, "the tokens are still being read; try again");
+        return false;
+    }
+    const dn_scope scope = guard_scope(w->guard, x->head, dn_now_ms(self));
+    if (scope == DN_SCOPE_NONE) {
+        x->response = http_problem(401, "a token is wanted that is valid: Authorization: Bearer "
+                                        "diurnal_...; diurnal token create makes one");
+        x->response.fields = "WWW-Authenticate: Bearer realm=\"diurnal\"\r\n";
+        return false;
+    }
+    if (scope >= x->route->scope) return true;
+    char detail[HTTP_DETAIL_MAX];
+    (void)snprintf(detail, sizeof detail, "this token may %s, and this needs one that may %s",
+                   dn_scope_text(scope), dn_scope_text(x->route->scope));
+    x->response = http_problem(403, detail);
+    return false;
+}
+
+/* ---- A request ---- */
+
+static route_step no_route(exchange *x) {
+    const char *methods = allowed(x->head->path);
+    char        detail[HTTP_DETAIL_MAX];
+
+    if (!methods) return exchange_answer(x, http_problem(404, "there is nothing at this path"));
+    (void)snprintf(detail, sizeof detail, "this path takes %s", methods);
+    http_response refused = http_problem(405, detail);
+    refused.allow = methods;
+    return exchange_answer(x, refused);
+}
+
+static bool has_body(const http_head *head) { return head->chunked || head->content_length > 0; }
+
+static route_step wants_body(exchange *x) {
+    if (x->head->content_length > ROUTE_BODY_MAX)
+        return exchange_answer(x, http_problem(413, "a body has at most 1 MiB here"));
+    return ROUTE_WANTS_BODY;
 }
 
 route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, const http_head *head) {
-    const route *r = route_of(head->path);
+    http_text id = {0};
 
-    *x = (exchange){.head = head};
-    if (!r) return exchange_answer(x, http_problem(404, "there is nothing at this path"));
-    if (!is_read(head->method)) {
-        http_response refused = http_problem(405, "this path is only read");
-        refused.allow = "GET, HEAD";
-        return exchange_answer(x, refused);
-    }
-    x->route = r->get;
-    return x->route(self, w, x, NULL);
+    *x = (exchange){.head = head, .route = route_of(head, &id)};
+    if (!x->route) return no_route(x);
+    if (!let_in(self, w, x)) return ROUTE_DONE;
+    if (http_uri_decode(id, /* in_query= */ false, x->id, sizeof x->id, &x->id_len) < 0)
+        return exchange_answer(x, http_problem(400, "the id is longer than 128 bytes"));
+    if (x->route->body != ROUTE_NO_BODY && has_body(head)) return wants_body(x);
+    return x->route->step(self, w, x, NULL);
+}
+
+route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const char *body,
+                         size_t len) {
+    x->body = body;
+    x->body_len = len;
+    return x->route->step(self, w, x, NULL);
 }
 
 route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply) {
     x->call = 0;
-    return x->route(self, w, x, reply);
+    return x->route->step(self, w, x, reply);
+}
+
+void exchange_done(exchange *x) {
+    ask_done(&x->ask);
+    free(DN_TAKE(x->response.body));
+}
+
+/* ---- For the files that make the routes ---- */
+
+route_step exchange_answer(exchange *x, http_response response) {
+    x->response = response;
+    return ROUTE_DONE;
 }
 
 route_step exchange_call(dn_self *self, exchange *x, dn_ref to, uint32_t kind, const void *body,
@@ -57,16 +158,7 @@ route_step exchange_call(dn_self *self, exchange *x, dn_ref to, uint32_t kind, c
 }
 
 bool exchange_wants(const exchange *x, const char *parameter) {
-    const char *at = x->head->query.at, *const end = at ? at + x->head->query.len : NULL;
-    const size_t len = strlen(parameter);
-
-    while (at && at < end) {
-        const char *stop = memchr(at, '&', (size_t)(end - at));
-        if (!stop) stop = end;
-        if ((size_t)(stop - at) >= len && memcmp(at, parameter, len) == 0 &&
-            (at + len == stop || at[len] == '='))
-            return true;
-        at = stop + 1;
-    }
+    for (http_text rest = x->head->query, name, value; http_query_next(&rest, &name, &value);)
+        if (http_text_is(name, parameter)) return true;
     return false;
 }

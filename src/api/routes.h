@@ -1,10 +1,12 @@
-/* routes.h - which paths there are, and how each finds its answer.
+/* routes.h - which paths there are, who may ask for them, and how each finds its answer.
  * A route is a row of steps, as the requests of ops.h are: each sends one question to an actor and goes on with its
- * answer, until there is a response. */
+ * answer, until there is a response. A file of routes a resource: routes_*.c. */
 #ifndef DIURNAL_API_ROUTES_H
 #define DIURNAL_API_ROUTES_H
 
+#include "guard.h"
 #include "http/http_response.h"
+#include "ops.h"
 #include "service/messages.h"
 #include "service/service.h"
 
@@ -12,22 +14,49 @@
 typedef struct route_world {
     const dn_service_config *service;
     dn_ref                   kv, tick, metrics;
+    ops_world                ops;
+    guard                   *guard;
+    bool                     on_loopback; /* only this machine can ask */
+    const char              *settings;    /* as JSON: what `diurnal config show` shows */
 } route_world;
 
 typedef enum route_step {
-    ROUTE_WAITS, /* for the answer to `call` */
-    ROUTE_DONE,  /* response is whole */
+    ROUTE_WANTS_BODY, /* read it, then exchange_body */
+    ROUTE_WAITS,      /* for the answer to `call` */
+    ROUTE_DONE,       /* response is whole */
 } route_step;
 
+typedef enum route_body {
+    ROUTE_NO_BODY,
+    ROUTE_JSON, /* an object; whole before the first step, and at most ROUTE_BODY_MAX bytes of it */
+} route_body;
+enum { ROUTE_BODY_MAX = 1 << 20 };
+
 typedef struct exchange exchange;
+typedef struct api      api;
 typedef route_step route_fn(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply);
+
+typedef struct route {
+    const char *method, *path; /* {id} is one segment, whatever stands there */
+    dn_scope    scope;         /* DN_SCOPE_NONE: for everyone */
+    route_body  body;
+    route_fn   *step;
+    const api  *api; /* of route_api; NULL: another */
+} route;
+
+enum { ROUTE_ID_MAX = 512 };
 
 /* One request under way. */
 struct exchange {
     const http_head *head;
-    route_fn        *route;
+    const route     *route;
+    const char      *body; /* borrowed; whole */
+    size_t           body_len;
+    size_t           id_len;
+    char             id[ROUTE_ID_MAX]; /* what stood for {id}, decoded */
     int              stage;
     dn_call_id       call;
+    ask              ask; /* of route_api */
     http_response    response;
     dn_tick_status   tick; /* what has been answered so far */
     dn_kv_status     kv;
@@ -35,10 +64,15 @@ struct exchange {
     uint32_t         format; /* dn_metrics_format */
 };
 
-/* Finds the route and takes its first step. */
+/* Finds the route, sees who asks, and takes its first step, or says that it wants the body first. */
 route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, const http_head *head);
+/* The body has come, and lies there until there is a response. */
+route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const char *body,
+                         size_t len);
 /* reply: the answer to x->call, or its DN_MSG_CALL_FAILED. */
 route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply);
+/* Whatever it has is free; nobody waits for its response any more. */
+void exchange_done(exchange *x);
 
 /* ---- For the files that make the routes ---- */
 
@@ -49,6 +83,29 @@ route_step exchange_answer(exchange *x, http_response response);
 bool       exchange_wants(const exchange *x,
                           const char     *parameter); /* "?verbose", with or without a value */
 
-route_fn route_healthz, route_readyz, route_metrics;
+route_fn route_healthz, route_readyz, route_metrics, route_config, route_api;
+
+/* Each ends with a row without a method. */
+extern const route routes_daemon[], routes_users[], routes_days[], routes_tokens[];
+
+/* ---- routes_api.c: routes that are a request of ops.h, in the words of HTTP ---- */
+
+/* A parameter of the query, and the member of the request it becomes. */
+typedef struct api_param {
+    const char *name, *member;
+    bool        is_number;
+} api_param;
+
+struct api {
+    const char        *op;
+    const api_param   *params;  /* ends with one without a name; NULL: there are none */
+    const char *const *members; /* of the body's object; ends with NULL */
+    bool               has_id;  /* {id} becomes the member "id" */
+    /* The response, of the answer of the op; NULL: the answer as it is. */
+    http_response (*response)(const route_world *w, const exchange *x, json_t *answer);
+};
+
+/* 200 with that object, which it takes; NULL is out of memory. */
+http_response api_json(int status, json_t *value);
 
 #endif

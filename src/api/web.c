@@ -9,6 +9,8 @@
 #include "http/http_conn.h"
 #include "lockout.h"
 #include "metrics.h"
+#include "obs/log.h"
+#include "obs/slo_watcher.h"
 #include "routes.h"
 
 #include <errno.h>
@@ -25,6 +27,8 @@ enum {
     ACCEPTS_AT_ONCE = 64,
     IDLE_MS = 60000,   /* between two requests */
     HEAD_MS = 10000,   /* from the first byte of a head to its last */
+    BODY_MS = 60000,   /* from the end of the head to the last byte of its body */
+    LEARN_MS = 5000,   /* for kv to say which tokens there are */
     WRITE_MS = 30000,  /* without a byte that is taken */
     STALLED_MS = 1000, /* likewise, and its place is to be had */
     LINGER_MS = 2000,
@@ -42,6 +46,8 @@ typedef struct web {
     fd_watch            *listener;
     lockout              lockout;
     route_world          world;
+    guard                guard;
+    dn_call_id           learning; /* the call for all tokens; 0: none is under way */
     visitor             *visitors[DN_WEB_CONNS_MOST]; /* made when they are first needed */
     uint32_t             used;                        /* so many of the first have been */
 } web;
@@ -55,8 +61,14 @@ static int web_stopping(dn_self *self, void *state);
 
 static const dn_handler web_handlers[] = {
     {WEB_READY, web_on_ready},
-    {DN_STATUS, web_on_answer}, /* what the actors were asked for somebody */
+    {DN_KV_ANSWER, web_on_answer}, /* what the actors were asked for somebody */
+    {DN_STATUS, web_on_answer},
+    {DN_MINUTES, web_on_answer},
+    {DN_QUEUED_USER, web_on_answer},
+    {DN_RUNNING, web_on_answer},
+    {DN_SLO_REPORT, web_on_answer},
     {DN_METRICS_PAGE, web_on_answer},
+    {DN_MSG_REPORT, web_on_answer},
     {DN_MSG_CALL_FAILED, web_on_answer},
     {WEB_KNOCK, web_on_knock},
     {WEB_SWEEP, web_on_sweep}, /* who is out of time is dropped */
@@ -73,15 +85,37 @@ static const dn_class web_class = {
 
 /* ---- The socket ---- */
 
+static void visitor_leaves(visitor *v) {
+    http_conn_close(&v->conn);
+    exchange_done(&v->exchange);
+}
+
 static void web_release(void *state) {
     web *b = state;
 
     for (uint32_t i = 0; i < b->used; i++) {
-        if (b->visitors[i]->conn.state != HTTP_CONN_FREE) http_conn_close(&b->visitors[i]->conn);
-        free(b->visitors[i]->exchange.response.body);
+        if (b->visitors[i]->conn.state != HTTP_CONN_FREE) visitor_leaves(b->visitors[i]);
         free(b->visitors[i]);
     }
     fd_watch_free(b->listener);
+    guard_done(&b->guard);
+}
+
+/* Until they are known nobody is let in who needs one. */
+static void learn(dn_self *self, web *b) {
+    if (b->guard.known || b->learning) return;
+    if (dn_call(self, b->world.kv, DN_KV_TOKENS, NULL, 0, LEARN_MS, &b->learning) < 0)
+        b->learning = 0;
+}
+
+static void learned(web *b, const dn_msg *reply) {
+    b->learning = 0;
+    if (dn_msg_kind(reply) != DN_KV_ANSWER) return; /* the sweep asks again */
+    const dn_kv_tokens_answer *answer = dn_msg_body_borrow(reply);
+    const int rc = answer->status == DN_OK ? guard_learn(&b->guard, answer->tokens, answer->len)
+                                           : answer->status;
+    if (rc < 0)
+        dn_log(DN_LOG_WARN, "token.unread", "the tokens cannot be read: %s", dn_error_text(rc));
 }
 
 /* The socket itself stays open when this actor goes: it listens at a copy. And again, if one before this was asked to
@@ -95,6 +129,21 @@ static int web_init(dn_self *self, void *state, const void *config) {
         .kv = dn_name(self, DN_KV),
         .tick = dn_name(self, DN_TICK),
         .metrics = dn_name(self, DN_METRICS),
+        .ops =
+            {
+                .config = b->config->about,
+                .kv = dn_name(self, DN_KV),
+                .tick = dn_name(self, DN_TICK),
+                .queue = dn_name(self, DN_QUEUE),
+                .executor = dn_name(self, DN_EXECUTOR),
+                .watcher = dn_name(self, DN_SLO_WATCHER),
+                .guard = &b->guard,
+                .since_ms = dn_now_ms(self),
+                .scratch = dn_alloc(self, OPS_SCRATCH),
+            },
+        .guard = &b->guard,
+        .on_loopback = b->config->on_loopback,
+        .settings = b->config->settings,
     };
     dn_own(self, b, web_release);
     const int fd = fcntl(b->config->listener, F_DUPFD_CLOEXEC, 0);
@@ -107,6 +156,7 @@ static int web_init(dn_self *self, void *state, const void *config) {
     }
     fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
     dn_timer_after(self, SWEEP_MS, WEB_SWEEP, 0);
+    learn(self, b);
     return DN_OK;
 }
 
@@ -135,7 +185,7 @@ static visitor *visitor_of_tag(const web *b, uint64_t tag) {
 
 static bool may_give_up(const http_conn *c, int64_t now_ns) {
     return c->state == HTTP_CONN_IDLE || c->state == HTTP_CONN_READING ||
-           c->state == HTTP_CONN_LINGERING ||
+           c->state == HTTP_CONN_BODY || c->state == HTTP_CONN_LINGERING ||
            (c->state == HTTP_CONN_WRITING && now_ns - c->since_ns >= STALLED_MS * INT64_C(1000000));
 }
 
@@ -150,7 +200,7 @@ static visitor *visitor_give_up_one(const web *b, int64_t now_ns, uint32_t *out_
         oldest = v;
         *out_index = i;
     }
-    if (oldest) http_conn_close(&oldest->conn);
+    if (oldest) visitor_leaves(oldest);
     return oldest;
 }
 
@@ -214,21 +264,31 @@ static void respond(dn_self *self, visitor *v, http_response *r) {
     char  *bytes =
         http_response_take(r, dn_now_ms(self), http_conn_wants_head(&v->conn), v->conn.ends, &len);
 
+    exchange_done(&v->exchange);
     if (!bytes) {
-        http_conn_close(&v->conn);
+        visitor_leaves(v);
         return;
     }
     http_conn_put(&v->conn, bytes, len);
     enter(self, &v->conn, HTTP_CONN_WRITING);
 }
 
+static void begin_body(dn_self *self, visitor *v) {
+    v->conn.ends = !v->conn.head.keep_alive;
+    if (http_conn_begin_body(&v->conn, ROUTE_BODY_MAX + 1)) enter(self, &v->conn, HTTP_CONN_BODY);
+    else visitor_leaves(v);
+}
+
 static void stepped(dn_self *self, visitor *v, route_step step) {
-    if (step == ROUTE_WAITS) enter(self, &v->conn, HTTP_CONN_ASKING);
-    else respond(self, v, &v->exchange.response);
+    switch (step) {
+    case ROUTE_WANTS_BODY: begin_body(self, v); break;
+    case ROUTE_WAITS: enter(self, &v->conn, HTTP_CONN_ASKING); break;
+    case ROUTE_DONE: respond(self, v, &v->exchange.response); break;
+    }
 }
 
 /* A body nobody wants is not waited for: the answer ends the connection. */
-static void ask(dn_self *self, const web *b, visitor *v) {
+static void ask_for(dn_self *self, const web *b, visitor *v) {
     const http_head *head = &v->conn.head;
 
     v->conn.ends = !head->keep_alive || head->chunked || head->content_length > 0;
@@ -242,27 +302,52 @@ static void refuse(dn_self *self, visitor *v, const http_fault *fault) {
     respond(self, v, &r);
 }
 
+static bool wait_to_read(visitor *v) {
+    fd_watch_once(v->conn.watch, /* to_read= */ true, /* to_write= */ false);
+    return false;
+}
+
 /* False: it has to wait for the other side, or for an answer. */
 static bool read_on(dn_self *self, const web *b, visitor *v) {
     http_conn *c = &v->conn;
     http_fault fault = {0};
 
     switch (http_conn_read(c, &fault)) {
-    case HTTP_GOT_HEAD: ask(self, b, v); return c->state == HTTP_CONN_WRITING;
-    case HTTP_GOT_FAULT: refuse(self, v, &fault); return c->state == HTTP_CONN_WRITING;
-    case HTTP_GOT_END: http_conn_close(c); return false;
+    case HTTP_GOT_HEAD: ask_for(self, b, v); return true;
+    case HTTP_GOT_FAULT: refuse(self, v, &fault); return true;
+    case HTTP_GOT_END: visitor_leaves(v); return false;
+    case HTTP_GOT_BODY:
+    case HTTP_GOT_FULL:
     case HTTP_GOT_PART: break;
     }
     if (c->state == HTTP_CONN_IDLE && c->in_len > 0) enter(self, c, HTTP_CONN_READING);
-    fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ false);
-    return false;
+    return wait_to_read(v);
 }
 
-static bool write_on(dn_self *self, http_conn *c) {
+static bool read_body_on(dn_self *self, const web *b, visitor *v) {
+    static const http_fault too_much = {413, "a body has at most 1 MiB here"};
+    http_conn              *c = &v->conn;
+    http_fault              fault = too_much;
+
+    switch (http_conn_read_body(c, &fault)) {
+    case HTTP_GOT_BODY:
+        stepped(self, v, exchange_body(self, &b->world, &v->exchange, c->body, c->body_len));
+        return true;
+    case HTTP_GOT_FULL:
+    case HTTP_GOT_FAULT: refuse(self, v, &fault); return true;
+    case HTTP_GOT_END: visitor_leaves(v); return false;
+    case HTTP_GOT_HEAD:
+    case HTTP_GOT_PART: break;
+    }
+    return wait_to_read(v);
+}
+
+static bool write_on(dn_self *self, visitor *v) {
+    http_conn   *c = &v->conn;
     const size_t at = c->out_at;
 
     switch (http_conn_write(c)) {
-    case HTTP_WROTE_GONE: http_conn_close(c); return false;
+    case HTTP_WROTE_GONE: visitor_leaves(v); return false;
     case HTTP_WROTE_PART:
         if (c->out_at > at) c->since_ns = dn_mono_ns(self);
         fd_watch_once(c->watch, /* to_read= */ false, /* to_write= */ true);
@@ -281,9 +366,9 @@ static bool write_on(dn_self *self, http_conn *c) {
     return false;
 }
 
-static bool drain_on(http_conn *c) {
-    if (http_conn_drain(c)) fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ false);
-    else http_conn_close(c);
+static bool drain_on(visitor *v) {
+    if (http_conn_drain(&v->conn)) return wait_to_read(v);
+    visitor_leaves(v);
     return false;
 }
 
@@ -295,8 +380,9 @@ static void go_on(dn_self *self, const web *b, visitor *v) {
         switch (v->conn.state) {
         case HTTP_CONN_IDLE:
         case HTTP_CONN_READING: more = read_on(self, b, v); break;
-        case HTTP_CONN_WRITING: more = write_on(self, &v->conn); break;
-        case HTTP_CONN_LINGERING: more = drain_on(&v->conn); break;
+        case HTTP_CONN_BODY: more = read_body_on(self, b, v); break;
+        case HTTP_CONN_WRITING: more = write_on(self, v); break;
+        case HTTP_CONN_LINGERING: more = drain_on(v); break;
         case HTTP_CONN_FREE:
         case HTTP_CONN_ASKING: more = false; break;
         }
@@ -315,6 +401,10 @@ static int web_on_answer(dn_self *self, void *state, const dn_msg *msg) {
     web             *b = state;
     const dn_call_id call = dn_msg_call(msg);
 
+    if (b->learning && call == b->learning) {
+        learned(b, msg);
+        return DN_OK;
+    }
     for (uint32_t i = 0; i < b->used; i++) {
         visitor *v = b->visitors[i];
         if (v->conn.state != HTTP_CONN_ASKING || v->exchange.call != call) continue;
@@ -331,6 +421,7 @@ static int64_t time_of_ms(http_conn_state state) {
     switch (state) {
     case HTTP_CONN_IDLE: return IDLE_MS;
     case HTTP_CONN_READING: return HEAD_MS;
+    case HTTP_CONN_BODY: return BODY_MS;
     case HTTP_CONN_WRITING: return WRITE_MS;
     case HTTP_CONN_LINGERING: return LINGER_MS;
     case HTTP_CONN_FREE:
@@ -340,7 +431,8 @@ static int64_t time_of_ms(http_conn_state state) {
 }
 
 static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
-    static const http_fault too_slow = {408, "the head of a request has to come within 10 s"};
+    static const http_fault slow_head = {408, "the head of a request has to come within 10 s"};
+    static const http_fault slow_body = {408, "the body of a request has to come within 60 s"};
     web                    *b = state;
 
     (void)msg;
@@ -349,13 +441,14 @@ static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
         const int64_t age_ns = dn_mono_ns(self) - v->conn.since_ns;
         if (v->conn.state == HTTP_CONN_FREE || age_ns < time_of_ms(v->conn.state) * 1000000)
             continue;
-        if (v->conn.state == HTTP_CONN_READING) {
-            refuse(self, v, &too_slow);
+        if (v->conn.state == HTTP_CONN_READING || v->conn.state == HTTP_CONN_BODY) {
+            refuse(self, v, v->conn.state == HTTP_CONN_BODY ? &slow_body : &slow_head);
             go_on(self, b, v);
         } else {
-            http_conn_close(&v->conn);
+            visitor_leaves(v);
         }
     }
+    learn(self, b);
     lockout_look(&b->lockout, LOCKOUT_HTTP, dn_mono_ns(self));
     fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
     dn_timer_after(self, SWEEP_MS, WEB_SWEEP, 0);

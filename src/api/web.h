@@ -4,6 +4,7 @@
 #ifndef DIURNAL_API_WEB_H
 #define DIURNAL_API_WEB_H
 
+#include "control.h"
 #include "diurnal/supervisor.h"
 #include "service/service.h"
 
@@ -12,6 +13,9 @@ typedef struct dn_web_config {
     const dn_service_config *service;
     int                      listener;  /* of dn_web_listen; open for as long as the program runs */
     uint32_t                 conns_max; /* at once: DN_WEB_CONNS_LEAST to DN_WEB_CONNS_MOST */
+    const dn_control_config *about;     /* what is told of the daemon */
+    const char              *settings;  /* as JSON */
+    bool                     on_loopback; /* of dn_web_on_loopback */
 } dn_web_config;
 
 /* A descriptor each, which the jobs then do not have. */
@@ -28,6 +32,9 @@ enum { DN_WEB_WHY = 512, DN_WEB_ADDRESS = 128, DN_WEB_BACKLOG = 1024 };
  * loop runs: it may have to ask for the host's address. */
 DN_MUST_USE int dn_web_listen(const char *address, bool elsewhere, int *out_fd,
                               char bound[DN_WEB_ADDRESS], char why[DN_WEB_WHY]);
+
+/* Can only this machine knock there? */
+bool dn_web_on_loopback(int fd);
 
 /* What dn_web_listen would refuse, as far as that can be known without asking for a host's address or touching one: for
  * a setting that is to be good before it is needed. DN_EINVAL, DN_EIO; why as above. At any time. */

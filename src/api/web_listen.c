@@ -42,6 +42,14 @@ static bool is_loopback(const struct sockaddr *a) {
     return false;
 }
 
+bool dn_web_on_loopback(int fd) {
+    struct sockaddr_storage address = {0};
+    socklen_t               len = sizeof address;
+
+    return getsockname(fd, (struct sockaddr *)(void *)&address, &len) == 0 &&
+           is_loopback((const struct sockaddr *)(const void *)&address);
+}
+
 /* listens: else the address is only had, and nobody can come yet. */
 static int open_at(const struct addrinfo *a, bool listens, int *out_fd) {
     const int on = 1, off = 0;

@@ -1,6 +1,7 @@
 /* cmd_serve.c - the daemon: from settings to a running tree of actors, and down again in order.
  * What can be wrong is looked for before anything is touched: settings, runner, secret, descriptors. The store's
  * lock then decides who is the daemon of this data directory. */
+#include "admin_token.h"
 #include "command.h"
 #include "herald.h"
 #include "reload.h"
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EDGE = 7, STACK_OF_STOPS = 3, LAST_WORDS_MS = 1000 };
@@ -32,7 +34,7 @@ typedef struct served {
     const call           *call;
     dn_settings          *settings;
     char                 *secrets;
-    char                 *runner_shown;
+    char                 *runner_shown, *settings_shown;
     char                  executable[PATH_MAX]; /* as found at the start; "": unknown */
     dn_service_config     service;
     dn_control_config     control;
@@ -216,6 +218,29 @@ static int store_take(served *d) {
     return rc == DN_OK ? DN_EXIT_DONE : complain(DN_EXIT_FAILED, "%s", why);
 }
 
+static int token_take(const served *d) {
+    char      why[ADMIN_TOKEN_WHY];
+    bool      made = false;
+    const int rc = admin_token_make(d->service.store, d->settings->data, (int64_t)time(NULL) * 1000,
+                                    &made, why);
+
+    if (rc < 0) return complain(DN_EXIT_FAILED, "%s", why);
+    if (made)
+        dn_log(DN_LOG_INFO, "token.made", "a token for everything is in %s/" ADMIN_TOKEN_FILE,
+               d->settings->data);
+    return DN_EXIT_DONE;
+}
+
+/* As `diurnal config show --json` says it. */
+static int settings_show(served *d) {
+    size_t      len = 0;
+    FILE *const out = open_memstream(&d->settings_shown, &len);
+    const bool  shown = out && dn_settings_show(d->settings, /* json= */ true, out) == DN_OK;
+
+    if (out && fclose(out) == 0 && shown) return DN_EXIT_DONE;
+    return complain(DN_EXIT_FAILED, "out of memory");
+}
+
 static int listener_take(served *d) {
     char      why[DN_WEB_WHY];
     const int rc = dn_web_listen(d->settings->listen, d->settings->insecure_listen,
@@ -281,6 +306,9 @@ static int tree_make(served *d) {
                                      .runner = d->runner_shown,
                                      .listens = d->listens};
     d->web.service = &d->service;
+    d->web.about = &d->control;
+    d->web.settings = d->settings_shown;
+    d->web.on_loopback = dn_web_on_loopback(d->web.listener);
     d->web.conns_max = serve_web_conns(s);
     d->hangup = (dn_hangup_config){.on_hangup = on_hangup, .context = d};
     d->herald = (herald_config){.data = s->data,
@@ -332,6 +360,7 @@ static void served_done(served *d) {
     dn_settings_free(d->settings);
     dn_secrets_free(d->secrets);
     free(d->runner_shown);
+    free(d->settings_shown);
 }
 
 int cmd_serve(const call *c) {
@@ -345,6 +374,8 @@ int cmd_serve(const call *c) {
         d->executable[0] = '\0';
     code = settings_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
+    if (code == DN_EXIT_DONE) code = token_take(d);
+    if (code == DN_EXIT_DONE) code = settings_show(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
     if (code == DN_EXIT_DONE) code = recorder_take(d);
     if (code == DN_EXIT_DONE) code = metrics_take();

@@ -44,6 +44,9 @@ static const dn_handler kv_handlers[] = {
     {DN_KV_TOTALS, kv_on_totals},
     {DN_KV_STATUS, kv_on_status},
     {DN_KV_BACKUP, kv_on_backup},
+    {DN_KV_TOKENS, kv_on_tokens}, /* web      -> who may ask */
+    {DN_KV_TOKEN_ADD, kv_on_token_add},
+    {DN_KV_TOKEN_REMOVE, kv_on_token_remove},
     {KV_BACKUP_STEP, kv_on_backup_step},
     {KV_GO_ON, kv_on_go_on},
     {KV_RETRY, kv_on_retry},

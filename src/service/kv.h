@@ -110,6 +110,11 @@ int kv_on_hooks(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_backup(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_backup_step(dn_self *self, void *state, const dn_msg *msg);
 
+/* ---- kv_tokens.c ---- */
+int kv_on_tokens(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_token_remove(dn_self *self, void *state, const dn_msg *msg);
+
 /* Ends the process if rc says that the store has failed for good. */
 void kv_look_at(const kv *k, int rc, const char *doing);
 

@@ -37,18 +37,21 @@ enum dn_service_msg {
 
     /* Calls to kv. Each has one answer, DN_KV_ANSWER unless it says otherwise. SET and REMOVE may be sent as well:
      * then nobody is told, and they wait in the line while the disk is full. */
-    DN_KV_LOAD,      /* tick: uint64_t after_n -> DN_KV_PAGE, dn_change... */
-    DN_KV_SET,       /* dn_kv_set...      -> dn_kv_set_answer... */
-    DN_KV_REMOVE,    /* dn_kv_id          -> dn_kv_user_answer */
-    DN_KV_USER,      /* dn_kv_id          -> dn_kv_user_answer */
-    DN_KV_LIST,      /* dn_kv_list        -> dn_kv_list_answer, dn_user... */
-    DN_KV_DAYS_OF,   /* dn_kv_days_of     -> dn_kv_rows_answer, dn_ledger_row... */
-    DN_KV_DAY,       /* dn_kv_day         -> dn_kv_rows_answer, dn_ledger_row... */
-    DN_KV_TOTALS,    /* dn_kv_totals      -> dn_kv_rows_answer, dn_day_totals... */
-    DN_KV_STATUS,    /* nothing           -> dn_kv_status */
-    DN_KV_BACKUP,    /* path              -> dn_kv_words */
-    DN_KV_HOOKS,     /* hooks: int64_t now_ms -> dn_kv_hooks_answer, dn_hook... */
-    DN_KV_HOOK_DONE, /* hooks: dn_hook_outcome -> dn_kv_words */
+    DN_KV_LOAD,         /* tick: uint64_t after_n -> DN_KV_PAGE, dn_change... */
+    DN_KV_SET,          /* dn_kv_set...      -> dn_kv_set_answer... */
+    DN_KV_REMOVE,       /* dn_kv_id          -> dn_kv_user_answer */
+    DN_KV_USER,         /* dn_kv_id          -> dn_kv_user_answer */
+    DN_KV_LIST,         /* dn_kv_list        -> dn_kv_list_answer, dn_user... */
+    DN_KV_DAYS_OF,      /* dn_kv_days_of     -> dn_kv_rows_answer, dn_ledger_row... */
+    DN_KV_DAY,          /* dn_kv_day         -> dn_kv_rows_answer, dn_ledger_row... */
+    DN_KV_TOTALS,       /* dn_kv_totals      -> dn_kv_rows_answer, dn_day_totals... */
+    DN_KV_STATUS,       /* nothing           -> dn_kv_status */
+    DN_KV_BACKUP,       /* path              -> dn_kv_words */
+    DN_KV_HOOKS,        /* hooks: int64_t now_ms -> dn_kv_hooks_answer, dn_hook... */
+    DN_KV_TOKENS,       /* nothing           -> dn_kv_tokens_answer, dn_token... */
+    DN_KV_TOKEN_ADD,    /* dn_token          -> dn_kv_token_answer */
+    DN_KV_TOKEN_REMOVE, /* uint64_t n     -> dn_kv_token_answer */
+    DN_KV_HOOK_DONE,    /* hooks: dn_hook_outcome -> dn_kv_words */
     DN_KV_PAGE,
     DN_KV_ANSWER,
 
@@ -249,6 +252,20 @@ typedef struct dn_hook_outcome {
     uint16_t attempts;
     int64_t  next_ms;
 } dn_hook_outcome;
+
+/* As many as a daemon has, at most. */
+enum { DN_TOKENS_MAX = 1000 };
+
+typedef struct dn_kv_tokens_answer {
+    int      status;
+    uint32_t len;
+    dn_token tokens[];
+} dn_kv_tokens_answer;
+
+typedef struct dn_kv_token_answer {
+    int      status; /* DN_EDEAD: there is no such token; DN_EFULL: the disk is */
+    dn_token token;
+} dn_kv_token_answer;
 
 typedef struct dn_queue_status {
     uint64_t queued, running, known; /* known: remembered for their throttle or their attempts */

@@ -23,6 +23,9 @@ typedef struct store_ops {
     int (*count)(dn_store *store, uint64_t *out_users);
     int (*hooks)(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
                  int64_t *out_next_ms);
+    int (*tokens)(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
+    int (*token_add)(dn_store *store, dn_token *token);
+    int (*token_remove)(dn_store *store, uint64_t n);
     int (*check)(dn_store *store, char *why);
     int (*backup)(dn_store *store, const char *path, dn_backup **out_backup, char *why);
     int (*idle)(dn_store *store);

@@ -7,6 +7,7 @@
 #include "memory_hooks.h"
 #include "memory_ids.h"
 #include "memory_ledger.h"
+#include "memory_tokens.h"
 #include "totals.h"
 #include "user.h"
 
@@ -28,19 +29,20 @@ typedef struct memory_user {
 } memory_user;
 
 typedef struct memory {
-    dn_store     base;
-    bool         ledger_on;
-    memory_user *users; /* by number; there is no user 0 */
-    size_t       users_cap;
-    uint64_t     next_n, count;
-    char        *id_bytes;
-    size_t       id_len, id_cap;
-    ids          ids;
-    ledger       ledger;
-    totals       totals;
-    outbox       hooks;
-    uint32_t    *sorted; /* numbers in the order of their ids; NULL: users have come or gone */
-    size_t       sorted_len;
+    dn_store      base;
+    bool          ledger_on;
+    memory_user  *users; /* by number; there is no user 0 */
+    size_t        users_cap;
+    uint64_t      next_n, count;
+    char         *id_bytes;
+    size_t        id_len, id_cap;
+    ids           ids;
+    ledger        ledger;
+    totals        totals;
+    outbox        hooks;
+    memory_tokens tokens;
+    uint32_t     *sorted; /* numbers in the order of their ids; NULL: users have come or gone */
+    size_t        sorted_len;
 } memory;
 
 static memory *memory_of(dn_store *store) { return (memory *)(void *)store; }
@@ -525,6 +527,24 @@ static int memory_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t 
 
 /* ---- The rest ---- */
 
+/* ---- Tokens ---- */
+
+static int memory_tokens_read(dn_store *store, dn_token *tokens, size_t max, size_t *out_len) {
+    const memory_tokens *t = &memory_of(store)->tokens;
+
+    *out_len = t->len < max ? t->len : max;
+    if (*out_len > 0) memcpy(tokens, t->rows, *out_len * sizeof *tokens);
+    return DN_OK;
+}
+
+static int memory_token_add(dn_store *store, dn_token *token) {
+    return tokens_add(&memory_of(store)->tokens, token);
+}
+
+static int memory_token_remove(dn_store *store, uint64_t n) {
+    return tokens_remove(&memory_of(store)->tokens, n);
+}
+
 static int memory_check(dn_store *store, char *why) {
     (void)store;
     *why = '\0';
@@ -547,6 +567,7 @@ static void memory_free(dn_store *store) {
 
     sorted_forget(m);
     outbox_done(&m->hooks);
+    tokens_done(&m->tokens);
     totals_done(&m->totals);
     ledger_done(&m->ledger);
     ids_done(&m->ids);
@@ -567,6 +588,9 @@ static const store_ops memory_ops = {
     .totals = memory_totals,
     .count = memory_count,
     .hooks = memory_hooks,
+    .tokens = memory_tokens_read,
+    .token_add = memory_token_add,
+    .token_remove = memory_token_remove,
     .check = memory_check,
     .backup = memory_backup,
     .idle = memory_idle,

@@ -102,6 +102,20 @@ int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, 
     return store->ops->hooks(store, now_ms, hooks, max, out_len, out_next_ms);
 }
 
+int dn_store_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len) {
+    return store->ops->tokens(store, tokens, max, out_len);
+}
+
+int dn_store_token_add(dn_store *store, dn_token *token) {
+    assert(token->scope >= DN_SCOPE_READ && token->scope <= DN_SCOPE_ADMIN);
+    assert(token->name_len <= DN_TOKEN_NAME_MAX);
+    return store->ops->token_add(store, token);
+}
+
+int dn_store_token_remove(dn_store *store, uint64_t n) {
+    return store->ops->token_remove(store, n);
+}
+
 int dn_store_check(dn_store *store, char *why) {
     *why = '\0';
     return store->ops->check(store, why);

@@ -168,6 +168,28 @@ typedef struct dn_hook {
 DN_MUST_USE int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max,
                                size_t *out_len, int64_t *out_next_ms);
 
+/* ---- Tokens: who may ask over HTTP ---- */
+
+/* Each may what the one before it may. */
+typedef enum dn_scope { DN_SCOPE_NONE, DN_SCOPE_READ, DN_SCOPE_OPERATE, DN_SCOPE_ADMIN } dn_scope;
+
+enum { DN_TOKEN_HASH = 32, DN_TOKEN_NAME_MAX = 64 };
+
+typedef struct dn_token {
+    uint64_t n;                /* is never given again */
+    int64_t  made_ms, ends_ms; /* from ends_ms on it is worth nothing; INT64_MAX: never */
+    dn_scope scope;
+    uint8_t  hash[DN_TOKEN_HASH]; /* SHA-256; the token itself is not kept */
+    uint8_t  name_len;
+    char     name[DN_TOKEN_NAME_MAX + 1];
+} dn_token;
+
+/* The first max, in the order they were made. */
+DN_MUST_USE int dn_store_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
+/* Gives it its number. On DN_OK it is committed, and after a remove it is gone for good. DN_EDEAD: there is none. */
+DN_MUST_USE int dn_store_token_add(dn_store *store, dn_token *token);
+DN_MUST_USE int dn_store_token_remove(dn_store *store, uint64_t n);
+
 /* ---- Keeping it well ---- */
 
 /* DN_OK: sound. DN_EINVAL: damaged, and why says what was found first. */

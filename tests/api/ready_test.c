@@ -90,7 +90,8 @@ static void opens(const dn_class *tick, const dn_class *kv, const dn_class *metr
     size_t                  children = 0;
 
     d.service = (dn_service_config){.tick_ms = TICK_MS};
-    d.config = (dn_web_config){.service = &d.service, .conns_max = DN_WEB_CONNS_LEAST};
+    d.config = (dn_web_config){
+        .service = &d.service, .conns_max = DN_WEB_CONNS_LEAST, .on_loopback = true};
     CHECK_INT(dn_web_listen("127.0.0.1:0", false, &d.config.listener, bound, why), DN_OK);
     CHECK_INT(getsockname(d.config.listener, (struct sockaddr *)&d.at, &len), 0);
     if (tick) d.children[children++] = (dn_child_spec){.name = DN_TICK, .cls = tick};

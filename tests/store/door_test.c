@@ -534,3 +534,57 @@ TEST_ABORTS(finalizing_as_missed_is_a_bug, "write_is_sound") {
     w.status = DN_DAILY_MISSED;
     kit_do(store, w);
 }
+
+/* ---- Tokens ---- */
+
+static dn_token token_of(const char *name, dn_scope scope, int64_t ends_ms) {
+    dn_token t = {.scope = scope,
+                  .made_ms = AT(KIT_DAY, 0),
+                  .ends_ms = ends_ms,
+                  .name_len = (uint8_t)strlen(name)};
+
+    memset(t.hash, (unsigned char)name[0], sizeof t.hash);
+    memcpy(t.name, name, t.name_len);
+    return t;
+}
+
+static void check_token(const dn_token *is, const dn_token *wanted) {
+    CHECK_UINT(is->n, wanted->n);
+    CHECK_INT(is->scope, wanted->scope);
+    CHECK_INT(is->made_ms, wanted->made_ms);
+    CHECK_INT(is->ends_ms, wanted->ends_ms);
+    CHECK_STR(is->name, wanted->name);
+    CHECK(memcmp(is->hash, wanted->hash, sizeof is->hash) == 0);
+}
+
+TEST_OF_BOTH(tokens_are_kept_in_the_order_they_were_made_until_they_are_removed) {
+    dn_token made[] = {token_of("reader", DN_SCOPE_READ, INT64_MAX),
+                       token_of("admin", DN_SCOPE_ADMIN, AT(KIT_DAY + 1, 0)),
+                       token_of("", DN_SCOPE_OPERATE, INT64_MAX)};
+    dn_token there[4];
+    size_t   len = 9;
+
+    CHECK_INT(dn_store_tokens(store, there, 4, &len), DN_OK);
+    CHECK_UINT(len, 0);
+    for (int i = 0; i < 3; i++) CHECK_INT(dn_store_token_add(store, &made[i]), DN_OK);
+    CHECK_INT(dn_store_tokens(store, there, 4, &len), DN_OK);
+    CHECK_UINT(len, 3);
+    for (int i = 0; i < 3; i++) check_token(&there[i], &made[i]);
+    CHECK_INT(dn_store_tokens(store, there, 2, &len), DN_OK);
+    CHECK_UINT(len, 2);
+    CHECK_INT(dn_store_token_remove(store, made[1].n), DN_OK);
+    CHECK_INT(dn_store_token_remove(store, made[1].n), DN_EDEAD);
+    CHECK_INT(dn_store_tokens(store, there, 4, &len), DN_OK);
+    CHECK_UINT(len, 2);
+    check_token(&there[1], &made[2]);
+}
+
+TEST_OF_BOTH(the_number_of_a_token_is_never_given_again) {
+    dn_token first = token_of("a", DN_SCOPE_READ, INT64_MAX),
+             next = token_of("b", DN_SCOPE_READ, 1);
+
+    CHECK_INT(dn_store_token_add(store, &first), DN_OK);
+    CHECK_INT(dn_store_token_remove(store, first.n), DN_OK);
+    CHECK_INT(dn_store_token_add(store, &next), DN_OK);
+    CHECK(next.n > first.n);
+}

@@ -191,7 +191,7 @@ TEST(another_program_that_opens_the_file_finds_it_locked) {
 TEST(the_file_is_what_the_design_says) {
     static const char *const asks[] = {"PRAGMA page_size", "PRAGMA application_id",
                                        "PRAGMA user_version", "PRAGMA journal_mode"};
-    static const char *const answers[] = {"4096", "1684632946", "1", "wal"};
+    static const char *const answers[] = {"4096", "1684632946", "2", "wal"};
     sqlite3                 *db;
 
     dn_store_free(kit_open(kit_path("data")));
@@ -293,6 +293,28 @@ TEST(a_database_of_another_program_that_was_killed_is_refused_with_its_log_untou
     CHECK_INT(status, 0);
     CHECK(kit_size(kit_path("data/diurnal.db-wal")) > 0);
     check_refused_untouched(kit_path("data"), false, "belongs to another program");
+}
+
+TEST(a_file_of_an_older_diurnal_is_brought_to_this_version_with_all_that_is_in_it) {
+    dn_store *store = kit_open(kit_path("data"));
+    dn_token  token = {.scope = DN_SCOPE_READ}, there;
+    size_t    len = 0;
+
+    (void)kit_user(store, "ada", 450);
+    dn_store_free(store);
+    sql_do(kit_path("data/diurnal.db"), "DROP TABLE tokens; PRAGMA user_version = 1");
+    const dn_store_config config = {.dir = kit_path("data"), .read_only = true};
+    CHECK_INT(dn_store_open(&config, &store, why), DN_EINVAL);
+    CHECK(strstr(why, "was written by an older diurnal (version 1, this one wants 2)"));
+    store = kit_open(kit_path("data"));
+    CHECK_UINT(kit_read(store, "ada").due, 450);
+    CHECK_INT(dn_store_token_add(store, &token), DN_OK);
+    dn_store_free(store);
+    store = kit_open(kit_path("data"));
+    CHECK_INT(dn_store_tokens(store, &there, 1, &len), DN_OK);
+    CHECK_UINT(len, 1);
+    CHECK_UINT(there.n, token.n);
+    dn_store_free(store);
 }
 
 TEST(a_file_of_a_newer_diurnal_is_refused_untouched) {

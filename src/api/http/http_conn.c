@@ -7,11 +7,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { IN_LEAST = 2048, DRAIN_AT_ONCE = 65536 };
+enum { IN_LEAST = 2048, IN_WITH_BODY = 2 * HTTP_HEAD_MAX, DRAIN_AT_ONCE = 65536 };
 
 void http_conn_close(http_conn *c) {
     fd_watch_free(c->watch);
     free(c->in);
+    free(c->body);
     free(c->out);
     *c = (http_conn){.use = c->use + 1};
 }
@@ -30,6 +31,7 @@ static void skip_empty_lines(http_conn *c) {
 }
 
 static http_got look(http_conn *c, http_fault *out_fault) {
+    if (c->in_len == 0) return HTTP_GOT_PART;
     skip_empty_lines(c);
     const int rc = http_head_end(c->in, c->in_len, &c->looked_at, &c->head_len, out_fault);
     if (rc == DN_PENDING) return HTTP_GOT_PART;
@@ -49,11 +51,14 @@ static bool make_room(http_conn *c) {
     return true;
 }
 
-http_got http_conn_read(http_conn *c, http_fault *out_fault) {
-    http_got got = c->in_len > 0 ? look(c, out_fault) : HTTP_GOT_PART;
+typedef http_got look_fn(http_conn *c, http_fault *out_fault);
+
+/* Reads and looks until there is what is looked for. Empty lines fill no buffer, and a body is taken out of it: who sends
+ * without end gets no more of a turn than a head does. */
+static http_got read_and_look(http_conn *c, look_fn *look_at, http_fault *out_fault) {
+    http_got got = look_at(c, out_fault);
     size_t   read = 0;
 
-    /* Empty lines fill no buffer: who sends them without end gets no more of a turn than a head does. */
     while (got == HTTP_GOT_PART && read < HTTP_HEAD_MAX) {
         if (!make_room(c)) return HTTP_GOT_END;
         const ssize_t len =
@@ -63,9 +68,76 @@ http_got http_conn_read(http_conn *c, http_fault *out_fault) {
         if (len <= 0) return HTTP_GOT_END;
         c->in_len += (size_t)len;
         read += (size_t)len;
-        got = look(c, out_fault);
+        got = look_at(c, out_fault);
     }
     return got;
+}
+
+http_got http_conn_read(http_conn *c, http_fault *out_fault) {
+    return read_and_look(c, look, out_fault);
+}
+
+/* ---- Its body ---- */
+
+/* All the room there will be, at once: what was read of the head points into it. */
+static bool room_for_body(http_conn *c) {
+    http_fault unheard;
+    char      *in = c->in_cap < IN_WITH_BODY ? realloc(c->in, IN_WITH_BODY) : c->in;
+
+    if (!in) return false;
+    c->in = in;
+    if (c->in_cap < IN_WITH_BODY) c->in_cap = IN_WITH_BODY;
+    return http_head_read(c->in, c->head_len, &c->head, &unheard) == DN_OK;
+}
+
+bool http_conn_begin_body(http_conn *c, size_t max) {
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    const size_t      len = sizeof go_on - 1;
+
+    if (!room_for_body(c)) return false;
+    http_body_begin(&c->framing, &c->head);
+    c->body_max = max;
+    if (!c->head.expects_continue || c->in_len > c->head_len) return true;
+    /* Nothing else is on its way to a client that waits for this, so there is room for it. */
+    return send(fd_watch_fd(c->watch), go_on, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+static bool body_put(http_conn *c, http_text piece) {
+    if (c->body_cap - c->body_len < piece.len) {
+        size_t cap = c->body_cap ? c->body_cap : IN_LEAST;
+        while (cap - c->body_len < piece.len) cap *= 2;
+        char *body = realloc(c->body, cap);
+        if (!body) return false;
+        c->body = body;
+        c->body_cap = cap;
+    }
+    if (piece.len > 0) memcpy(c->body + c->body_len, piece.at, piece.len);
+    c->body_len += piece.len;
+    return true;
+}
+
+/* What has been taken is gone from the buffer; what stands behind the body's end is the next request. */
+static http_got look_for_body(http_conn *c, http_fault *out_fault) {
+    size_t    at = c->head_len, taken = 1;
+    http_text piece;
+    int       rc = DN_OK;
+
+    while (rc == DN_OK && taken > 0 && !http_body_has_ended(&c->framing)) {
+        const size_t there = c->in_len - at, room = c->body_max - c->body_len;
+        rc = http_body_take(&c->framing, c->in + at, there < room ? there : room, &taken, &piece,
+                            out_fault);
+        if (rc == DN_OK && !body_put(c, piece)) return HTTP_GOT_END;
+        at += taken;
+    }
+    c->in_len -= at - c->head_len;
+    memmove(c->in + c->head_len, c->in + at, c->in_len - c->head_len);
+    if (rc < 0) return HTTP_GOT_FAULT;
+    if (http_body_has_ended(&c->framing)) return HTTP_GOT_BODY;
+    return c->body_len == c->body_max ? HTTP_GOT_FULL : HTTP_GOT_PART;
+}
+
+http_got http_conn_read_body(http_conn *c, http_fault *out_fault) {
+    return read_and_look(c, look_for_body, out_fault);
 }
 
 bool http_conn_wants_head(const http_conn *c) {
@@ -79,6 +151,8 @@ void http_conn_next(http_conn *c) {
     c->in_len -= c->head_len;
     memmove(c->in, c->in + c->head_len, c->in_len);
     c->head_len = c->looked_at = 0;
+    free(DN_TAKE(c->body));
+    c->body_len = c->body_cap = 0;
 }
 
 /* ---- Out ---- */

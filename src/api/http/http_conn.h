@@ -5,12 +5,13 @@
 #define DIURNAL_API_HTTP_CONN_H
 
 #include "fd_watch.h"
-#include "http_head.h"
+#include "http_body.h"
 
 typedef enum http_conn_state {
     HTTP_CONN_FREE,
     HTTP_CONN_IDLE,    /* nothing of the next request has come */
     HTTP_CONN_READING, /* a part of its head has */
+    HTTP_CONN_BODY,    /* its head has, and its body is wanted */
     HTTP_CONN_ASKING,  /* its answer is being found; nothing is read meanwhile */
     HTTP_CONN_WRITING, /* the answer goes out; nothing is read meanwhile */
     HTTP_CONN_LINGERING, /* all is said; what still comes is dropped, or it would cut off the answer */
@@ -27,12 +28,17 @@ typedef struct http_conn {
     char           *out;
     size_t          out_len, out_at;
     http_head       head; /* of the request under way: borrowed from `in` */
+    http_body       framing;
+    char           *body; /* what has come of it and was not taken away */
+    size_t          body_len, body_cap, body_max;
 } http_conn;
 
 void http_conn_close(http_conn *c);
 
 typedef enum http_got {
     HTTP_GOT_HEAD,
+    HTTP_GOT_BODY, /* to its end */
+    HTTP_GOT_FULL, /* of the body as much as there is room for: more may come */
     HTTP_GOT_PART,
     HTTP_GOT_END,
     HTTP_GOT_FAULT, /* *out_fault says what to answer, and then it ends */
@@ -40,6 +46,10 @@ typedef enum http_got {
 
 /* Looks at what stands in the buffer, then reads, at most a head's worth: PART may be said while there is more. */
 http_got http_conn_read(http_conn *c, http_fault *out_fault);
+/* After a head whose body is wanted: at most max bytes of it are kept at once. False: the other side is gone. */
+bool http_conn_begin_body(http_conn *c, size_t max);
+/* BODY, FULL, or as http_conn_read. At most a head's worth is read. */
+http_got http_conn_read_body(http_conn *c, http_fault *out_fault);
 /* Does what has been read of a request begin as HEAD? Also of one that is none, or not yet whole. */
 bool http_conn_wants_head(const http_conn *c);
 /* The request under way is answered: what comes behind it moves up. */

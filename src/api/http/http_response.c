@@ -16,7 +16,11 @@ const char *http_reason(int status) {
         const char *reason;
     } reasons[] = {
         {200, "OK"},
+        {201, "Created"},
+        {204, "No Content"},
         {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
         {404, "Not Found"},
         {405, "Method Not Allowed"},
         {408, "Request Timeout"},
@@ -27,6 +31,7 @@ const char *http_reason(int status) {
         {500, "Internal Server Error"},
         {503, "Service Unavailable"},
         {505, "HTTP Version Not Supported"},
+        {507, "Insufficient Storage"},
     };
 
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
@@ -78,13 +83,14 @@ char *http_response_take(http_response *r, int64_t now_ms, bool for_head, bool e
 
     if (out) {
         date_write(now_ms, date);
-        int len = snprintf(
-            out, HEAD_ROOM,
-            "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Length: %zu\r\n%s%s%s%s%s%s"
-            "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n%s\r\n",
-            r->status, http_reason(r->status), date, r->body_len, r->type ? "Content-Type: " : "",
-            r->type ? r->type : "", r->type ? "\r\n" : "", r->allow ? "Allow: " : "",
-            r->allow ? r->allow : "", r->allow ? "\r\n" : "", ends ? "Connection: close\r\n" : "");
+        int len =
+            snprintf(out, HEAD_ROOM,
+                     "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Length: %zu\r\n%s%s%s%s%s%s%s"
+                     "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n%s\r\n",
+                     r->status, http_reason(r->status), date, r->body_len,
+                     r->type ? "Content-Type: " : "", r->type ? r->type : "", r->type ? "\r\n" : "",
+                     r->allow ? "Allow: " : "", r->allow ? r->allow : "", r->allow ? "\r\n" : "",
+                     r->fields ? r->fields : "", ends ? "Connection: close\r\n" : "");
         if (has_body) memcpy(out + len, r->body, r->body_len);
         *out_len = (size_t)len + (has_body ? r->body_len : 0);
     }

@@ -8,9 +8,10 @@ enum { HTTP_DETAIL_MAX = 256 };
 
 typedef struct http_response {
     int         status;
-    const char *type;  /* of the body; NULL: there is none */
-    const char *allow; /* with a 405: the methods there are */
-    char       *body;  /* of malloc, or NULL */
+    const char *type;   /* of the body; NULL: there is none */
+    const char *allow;  /* with a 405: the methods there are */
+    const char *fields; /* more of the head: NAME: VALUE CR LF, as often as wanted; NULL: none */
+    char       *body;   /* of malloc, or NULL */
     size_t      body_len;
 } http_response;
 

@@ -39,6 +39,9 @@ static const check_rule rules[] = {
      " WHERE u.n IS NULL OR u.last_day IS NULL OR h.day > u.last_day"
      " OR h.context_epoch > u.context_epoch OR h.context_epoch < 1",
      "a hook has no cutoff"},
+    {"SELECT n FROM tokens WHERE length(hash) <> 32 OR scope NOT IN (1, 2, 3)"
+     " OR length(CAST(name AS BLOB)) > 64",
+     "a token's row is none that can be written"},
     {"SELECT day FROM day_totals WHERE success < 0 OR cutoff < 0 OR missed < 0",
      "a day's totals are below zero"},
 };
@@ -105,9 +108,8 @@ static int check_rows(db *d, char *why) {
 
 int db_check_after_crash(db *d, int64_t size, char *why) {
     static const char *const parts[] = {
-        "PRAGMA quick_check('users')",
-        "PRAGMA quick_check('hooks')",
-        "PRAGMA quick_check('counters')",
+        "PRAGMA quick_check('users')",      "PRAGMA quick_check('hooks')",
+        "PRAGMA quick_check('counters')",   "PRAGMA quick_check('tokens')",
         "PRAGMA quick_check('day_totals')",
     };
 

@@ -82,7 +82,7 @@ int look_at(const char *vfs, const char *path, db_look *out_look, char *why);
 /* Brings a file of that version to the newest, or (read_only) sees that it has it. */
 int db_migrate(db *d, int version, char *why);
 
-/* ---- write.c, hooks.c, read.c, check.c, backup.c ---- */
+/* ---- write.c, hooks.c, tokens.c, read.c, check.c, backup.c ---- */
 
 int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);
 int db_idle(dn_store *store);
@@ -93,6 +93,10 @@ int db_hook_later(db *d, const dn_write *w, dn_write_result *result);
 int db_hooks_remove(db *d, uint64_t n);
 int db_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
              int64_t *out_next_ms);
+
+int db_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
+int db_token_add(dn_store *store, dn_token *token);
+int db_token_remove(dn_store *store, uint64_t n);
 
 /* One user, *out_found or not. */
 int db_user_by_n(db *d, uint64_t n, dn_user *user, bool *out_found);

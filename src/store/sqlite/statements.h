@@ -53,7 +53,12 @@
     X(HOOK_LATER, "UPDATE hooks SET attempts = ?2, next_ms = ?3 WHERE n = ?1")                     \
     X(HOOKS_REMOVE, "DELETE FROM hooks WHERE user = ?1")                                           \
     X(HOOKS_DUE, "SELECT h.n, h.day, h.due, h.context_epoch, h.attempts, h.next_ms, u.id"          \
-                 " FROM hooks h CROSS JOIN users u ON u.n = h.user ORDER BY h.next_ms, h.n")
+                 " FROM hooks h CROSS JOIN users u ON u.n = h.user ORDER BY h.next_ms, h.n")       \
+                                                                                                   \
+    X(TOKENS, "SELECT n, hash, name, scope, made_ms, ends_ms FROM tokens ORDER BY n")              \
+    X(TOKEN_INSERT, "INSERT INTO tokens (hash, name, scope, made_ms, ends_ms)"                     \
+                    " VALUES (?1, ?2, ?3, ?4, ?5)")                                                \
+    X(TOKEN_DELETE, "DELETE FROM tokens WHERE n = ?1")
 
 typedef enum db_stmt {
 #define DB_STATEMENT_NAME(name, sql) STMT_##name,

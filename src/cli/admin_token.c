@@ -1,0 +1,78 @@
+/* admin_token.c - see admin_token.h. The file comes first: a token in the store that nobody has ever seen would keep everyone
+ * out, and a file with one that is in no store is written over at the next start. */
+#include "admin_token.h"
+
+#include "api/token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH = 4096 + 32 };
+
+static bool write_all(int fd, const char *text, size_t len) {
+    while (len > 0) {
+        const ssize_t put = write(fd, text, len);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        text += put;
+        len -= (size_t)put;
+    }
+    return fsync(fd) == 0;
+}
+
+static bool sync_dir(const char *data) {
+    const int  fd = open(data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool synced = fd >= 0 && fsync(fd) == 0;
+
+    if (fd >= 0) (void)close(fd);
+    return synced;
+}
+
+/* Whole or not at all, whatever happens meanwhile. */
+static bool put_file(const char *data, const char *path, const char *text, size_t len) {
+    char fresh[PATH + 8];
+
+    (void)snprintf(fresh, sizeof fresh, "%s.new", path);
+    (void)unlink(fresh);
+    const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    bool      put = fd >= 0 && write_all(fd, text, len);
+    if (fd >= 0) put = close(fd) == 0 && put;
+    return put && rename(fresh, path) == 0 && sync_dir(data);
+}
+
+int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *out_made, char *why) {
+    static const char name[] = "admin";
+    dn_token          t = {.made_ms = now_ms,
+                           .ends_ms = INT64_MAX,
+                           .scope = DN_SCOPE_ADMIN,
+                           .name_len = sizeof name - 1};
+    dn_token          there;
+    size_t            len = 0;
+    char              path[PATH], line[DN_TOKEN_TEXT + 1];
+
+    *out_made = false;
+    (void)snprintf(path, sizeof path, "%s/" ADMIN_TOKEN_FILE, data);
+    int rc = dn_store_tokens(store, &there, 1, &len);
+    if (rc == DN_OK && len > 0) return DN_OK;
+    if (rc == DN_OK) rc = dn_token_make(line, t.hash);
+    if (rc < 0) {
+        (void)snprintf(why, ADMIN_TOKEN_WHY, "no admin token can be made: %s", dn_error_text(rc));
+        return rc;
+    }
+    memcpy(line + DN_TOKEN_TEXT - 1, "\n", sizeof "\n");
+    if (!put_file(data, path, line, DN_TOKEN_TEXT)) {
+        (void)snprintf(why, ADMIN_TOKEN_WHY, "%.400s cannot be written: %s", path, strerror(errno));
+        return DN_EIO;
+    }
+    memcpy(t.name, name, sizeof name);
+    rc = dn_store_token_add(store, &t);
+    *out_made = rc == DN_OK;
+    if (rc < 0)
+        (void)snprintf(why, ADMIN_TOKEN_WHY, "the admin token cannot be kept: %s",
+                       dn_error_text(rc));
+    return rc;
+}

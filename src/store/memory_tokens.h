@@ -1,0 +1,17 @@
+/* memory_tokens.h - the tokens of a store in memory. */
+#ifndef DIURNAL_STORE_MEMORY_TOKENS_H
+#define DIURNAL_STORE_MEMORY_TOKENS_H
+
+#include "store/store.h"
+
+typedef struct memory_tokens {
+    dn_token *rows;
+    size_t    len, cap;
+    uint64_t  given; /* the last number that was */
+} memory_tokens;
+
+void            tokens_done(memory_tokens *t);
+DN_MUST_USE int tokens_add(memory_tokens *t, dn_token *token);
+DN_MUST_USE int tokens_remove(memory_tokens *t, uint64_t n);
+
+#endif

@@ -1,0 +1,425 @@
+/* api_test.c - the HTTP API as who programs against it sees it. */
+#include "place.h"
+
+#include "routes.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char admin[128]; /* the token of the present daemon */
+
+static place *serves(void) {
+    place *p = place_new(NULL);
+    char   path[PLACE_PATH + 32];
+
+    place_serve(p, ARGS("--runner", "exec:/bin/true", "--tick-ms=20"));
+    (void)snprintf(path, sizeof path, "%s/admin.token", p->data);
+    (void)snprintf(admin, sizeof admin, "%.100s", place_read(path));
+    CHECK_UINT(strlen(admin), DN_TOKEN_TEXT);
+    admin[DN_TOKEN_TEXT - 1] = '\0';
+    return p;
+}
+
+static void stops(place *p) {
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+}
+
+/* ---- Asking ---- */
+
+static const char *answer; /* the last one, whole */
+static json_t     *said;   /* its body, if it is JSON */
+
+static void read_answer(void) {
+    const char *body = strstr(answer, "\r\n\r\n");
+
+    json_decref(DN_TAKE(said));
+    CHECK_MSG(strncmp(answer, "HTTP/1.1 ", 9) == 0 && body, "it is: %s", answer);
+    if (strstr(answer, "json\r\n")) {
+        said = json_loads(body + 4, JSON_REJECT_DUPLICATES, NULL);
+        CHECK_MSG(said, "it is: %s", answer);
+    }
+}
+
+/* The status of the answer. */
+static int asks_len(const place *p, const char *method, const char *path, const char *token,
+                    const char *body, size_t body_len) {
+    static char request[1 << 21];
+    int         len = snprintf(request, sizeof request,
+                               "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n", method, path);
+
+    if (token)
+        len += snprintf(request + len, sizeof request - (size_t)len, "Authorization: Bearer %s\r\n",
+                        token);
+    if (body)
+        len += snprintf(request + len, sizeof request - (size_t)len, "Content-Length: %zu\r\n",
+                        body_len);
+    len += snprintf(request + len, sizeof request - (size_t)len, "\r\n");
+    CHECK((size_t)len + body_len < sizeof request);
+    if (body) memcpy(request + len, body, body_len);
+    answer = place_asks(p, request, (size_t)len + (body ? body_len : 0));
+    read_answer();
+    return atoi(answer + 9);
+}
+
+static int asks(const place *p, const char *method, const char *path, const char *body) {
+    return asks_len(p, method, path, admin, body, body ? strlen(body) : 0);
+}
+
+#define CHECK_ASKS(p, status, method, path, body)                                                  \
+    do {                                                                                           \
+        const int is_ = asks((p), (method), (path), (body));                                       \
+        CHECK_MSG(is_ == (status), "%s %s: %s", (method), (path), answer);                         \
+    } while (0)
+
+/* A member of what was said: "a.b", a text or what it is as JSON. */
+static const char *member(const char *path) {
+    static char   text[4096];
+    const json_t *at = said;
+    char          copy[128];
+
+    (void)snprintf(copy, sizeof copy, "%s", path);
+    for (char *key = strtok(copy, "."); key; key = strtok(NULL, "."))
+        at = json_is_array(at) ? json_array_get(at, (size_t)atoi(key)) : json_object_get(at, key);
+    if (json_is_string(at)) return json_string_value(at);
+    char *dumped = json_dumps(at, JSON_ENCODE_ANY | JSON_COMPACT);
+    (void)snprintf(text, sizeof text, "%s", dumped ? dumped : "(nothing)");
+    free(dumped);
+    return text;
+}
+
+#define CHECK_DETAIL(words)                                                                        \
+    CHECK_MSG(strstr(member("detail"), (words)), "it is: %s", answer);                             \
+    CHECK(strstr(answer, "application/problem+json"))
+
+/* ---- Users ---- */
+
+TEST(a_user_is_put_read_listed_changed_and_deleted) {
+    place *p = serves();
+
+    CHECK_ASKS(p, 201, "PUT", "/api/v1/daily/users/ada",
+               "{\"due\":\"23:59\",\"starts_on\":\"2999-01-01\"}");
+    CHECK_STR(member("id"), "ada");
+    CHECK_STR(member("due"), "23:59");
+    CHECK_STR(member("starts_on"), "2999-01-01");
+    CHECK_STR(member("status"), "null");
+    CHECK_ASKS(p, 200, "PUT", "/api/v1/daily/users/ada", "{\"id\":\"ada\",\"due\":\"23:58\"}");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/ada", NULL);
+    CHECK_STR(member("due"), "23:58");
+    CHECK_STR(member("starts_on"), "2999-01-01");
+    CHECK_ASKS(p, 201, "PUT", "/api/v1/daily/users/a%20b%2Fc", "{\"due\":\"00:01\"}");
+    CHECK_STR(member("id"), "a b/c");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/a%20b%2Fc", NULL);
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users", NULL);
+    CHECK_STR(member("items.0.id"), "a b/c");
+    CHECK_STR(member("items.1.id"), "ada");
+    CHECK_STR(member("next_cursor"), "null");
+    CHECK_ASKS(p, 204, "DELETE", "/api/v1/daily/users/ada", NULL);
+    CHECK_ASKS(p, 404, "GET", "/api/v1/daily/users/ada", NULL);
+    CHECK_ASKS(p, 404, "DELETE", "/api/v1/daily/users/ada", NULL);
+    stops(p);
+}
+
+TEST(who_begins_tomorrow_is_told_so) {
+    place *p = serves();
+
+    CHECK_ASKS(p, 201, "PUT", "/api/v1/daily/users/today",
+               "{\"due\":\"00:00\",\"starts_on\":\"today\"}");
+    CHECK_STR(member("note"), "(nothing)");
+    CHECK_ASKS(p, 201, "PUT", "/api/v1/daily/users/tomorrow", "{\"due\":\"00:00\"}");
+    CHECK(strstr(member("note"), "its first day is tomorrow"));
+    stops(p);
+}
+
+TEST(pages_of_a_list_are_all_of_it_once) {
+    place *p = serves();
+    char   path[256], seen[64] = "";
+
+    for (int i = 0; i < 7; i++) {
+        (void)snprintf(path, sizeof path, "/api/v1/daily/users/%%C3%%BC%d", i);
+        CHECK_ASKS(p, 201, "PUT", path, i % 2 ? "{\"due\":\"10:00\"}" : "{\"due\":\"11:00\"}");
+    }
+    (void)snprintf(path, sizeof path, "/api/v1/daily/users?limit=3&q=%%C3%%BC");
+    for (int pages = 1;; pages++) {
+        CHECK_ASKS(p, 200, "GET", path, NULL);
+        for (size_t i = 0; i < json_array_size(json_object_get(said, "items")); i++) {
+            const json_t *user = json_array_get(json_object_get(said, "items"), i);
+            (void)strcat(seen, json_string_value(json_object_get(user, "id")) + 2);
+        }
+        const char *cursor = json_string_value(json_object_get(said, "next_cursor"));
+        if (!cursor) {
+            CHECK_INT(pages, 3);
+            break;
+        }
+        (void)snprintf(path, sizeof path,
+                       "/api/v1/daily/users?limit=3&q=%%C3%%BC&cursor=%%C3%%BC%s", cursor + 2);
+    }
+    CHECK_STR(seen, "0123456");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users?due_from=10:00&due_to=10:30", NULL);
+    CHECK_UINT(json_array_size(json_object_get(said, "items")), 3);
+    stops(p);
+}
+
+/* ---- The day ---- */
+
+TEST(how_the_day_goes_is_told_by_today_why_days_and_the_ledger) {
+    place *p = serves();
+    char   due[8], body[64];
+
+    (void)snprintf(body, sizeof body, "{\"due\":\"%s\"}", due_in(30, due));
+    CHECK_ASKS(p, 201, "PUT", "/api/v1/daily/users/ada", body);
+    WAIT_FOR(asks(p, "GET", "/api/v1/daily/users?status=success", NULL) == 200 &&
+                 json_array_size(json_object_get(said, "items")) == 1,
+             20000);
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/ada/days", NULL);
+    CHECK_STR(member("items.0.status"), "success");
+    CHECK_STR(member("items.0.attempts"), "1");
+    CHECK_STR(member("items.0.error_class"), "null");
+    CHECK_STR(member("next_cursor"), "null");
+    char path[128];
+    (void)snprintf(path, sizeof path, "/api/v1/daily/today?day=%s", member("items.0.day"));
+    CHECK_ASKS(p, 200, "GET", path, NULL);
+    CHECK_STR(member("items.0.due"), due);
+    CHECK_STR(member("items.0.users"), "1");
+    CHECK_STR(member("items.0.success"), "1");
+    CHECK_STR(member("items.0.pending"), "0");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/ada/why", NULL);
+    CHECK(strstr(answer, "success at "));
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/days", NULL);
+    CHECK_STR(member("items.0.success"), "1");
+    CHECK_STR(member("items.0.missed"), "0");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/days?from=2020-01-01&to=2020-01-02", NULL);
+    CHECK_STR(member("items"), "[]");
+    stops(p);
+}
+
+TEST(how_the_daemon_is_is_told) {
+    place *p = serves();
+
+    CHECK_ASKS(p, 200, "GET", "/api/v1/status", NULL);
+    CHECK_STR(member("daemon.data"), p->data);
+    CHECK_STR(member("daemon.runner"), "exec:/bin/true");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/slo", NULL);
+    CHECK_STR(member("items.0.name"), "tick_budget");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/actors", NULL);
+    CHECK(strstr(answer, "\"name\":\"kv\",\"class\":\"kv\",\"loop\":\"store\""));
+    CHECK(strstr(answer, "\"name\":\"executor\",\"class\":\"executor\",\"loop\":\"run\""));
+    CHECK_STR(member("crashes"), "[]");
+    CHECK_STR(member("loops.2.name"), "store");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/config", NULL);
+    CHECK_STR(member("items.0.key"), "tick_ms");
+    CHECK_STR(member("items.0.value"), "20");
+    CHECK_STR(member("items.0.source"), "flag");
+    stops(p);
+}
+
+/* ---- Who may ---- */
+
+TEST(a_token_is_made_shown_once_and_revoked_at_once_and_survives_a_restart) {
+    place *p = serves();
+    char   reader[128], path[64];
+
+    CHECK_ASKS(p, 201, "POST", "/api/v1/tokens", "{\"name\":\"grafana\",\"scope\":\"read\"}");
+    (void)snprintf(reader, sizeof reader, "%s", member("token"));
+    (void)snprintf(path, sizeof path, "/api/v1/tokens/%s", member("id"));
+    CHECK_STR(member("expires_at"), "null");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/tokens", NULL);
+    CHECK_STR(member("items.1.name"), "grafana");
+    CHECK_PTR(strstr(answer, reader), NULL);
+    CHECK_INT(asks_len(p, "GET", "/api/v1/status", reader, NULL, 0), 200);
+    stops(p);
+    place_serve(p, ARGS("--runner", "exec:/bin/true"));
+    WAIT_FOR(asks_len(p, "GET", "/api/v1/status", reader, NULL, 0) != 503, 20000);
+    CHECK_INT(asks_len(p, "GET", "/api/v1/status", reader, NULL, 0), 200);
+    CHECK_INT(asks_len(p, "DELETE", path, reader, NULL, 0), 403);
+    CHECK_ASKS(p, 204, "DELETE", path, NULL);
+    CHECK_INT(asks_len(p, "GET", "/api/v1/status", reader, NULL, 0), 401);
+    CHECK_ASKS(p, 404, "DELETE", path, NULL);
+    stops(p);
+    /* Not on the disk, in no log. */
+    char grep[3 * PLACE_PATH];
+    (void)snprintf(grep, sizeof grep, "grep -rlF %s '%s' '%s' >/dev/null", reader + 8, p->data,
+                   p->log);
+    CHECK_INT(system(grep) >> 8, 1);
+    (void)snprintf(grep, sizeof grep, "grep -rlF %s '%s' | grep -v '/admin.token$' >/dev/null",
+                   admin + 8, p->data);
+    CHECK_INT(system(grep) >> 8, 1);
+}
+
+TEST(a_token_ends_when_it_was_said_to) {
+    place *p = serves();
+
+    CHECK_ASKS(p, 400, "POST", "/api/v1/tokens",
+               "{\"name\":\"a\",\"scope\":\"read\",\"expires_at\":\"2020-01-01T00:00:00Z\"}");
+    CHECK_DETAIL("\"expires_at\"");
+    CHECK_ASKS(p, 201, "POST", "/api/v1/tokens",
+               "{\"name\":\"a\",\"scope\":\"read\",\"expires_at\":\"2999-01-01T00:00:00Z\"}");
+    CHECK_STR(member("expires_at"), "2999-01-01T00:00:00.000Z");
+    stops(p);
+}
+
+/* Each route there is, by the table that serves it, with each that may ask. */
+TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
+    const route *const tables[] = {routes_daemon, routes_users, routes_days, routes_tokens};
+    place             *p = serves();
+    char               tokens[4][128] = {"diurnal_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"};
+    int                routes = 0;
+
+    for (dn_scope s = DN_SCOPE_READ; s <= DN_SCOPE_ADMIN; s++) {
+        char body[64];
+        (void)snprintf(body, sizeof body, "{\"name\":\"t\",\"scope\":\"%s\"}", dn_scope_text(s));
+        CHECK_ASKS(p, 201, "POST", "/api/v1/tokens", body);
+        (void)snprintf(tokens[s], sizeof tokens[s], "%s", member("token"));
+    }
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const route *r = tables[t]; r->method; r++, routes++) {
+            char        path[256];
+            const char *open = strchr(r->path, '{'), *rest = open ? strchr(r->path, '}') + 1 : "";
+            (void)snprintf(path, sizeof path, "%.*s%s%s",
+                           (int)(open ? open - r->path : (long)strlen(r->path)), r->path,
+                           open ? "987654" : "", rest);
+            const bool open_here = strcmp(r->path, "/metrics") == 0;
+            CHECK(r->scope >= DN_SCOPE_READ);
+            const int without = asks_len(p, r->method, path, NULL, NULL, 0);
+            CHECK_MSG(without == (open_here ? 200 : 401), "%s %s: %s", r->method, path, answer);
+            if (!open_here) CHECK(strstr(answer, "\r\nWWW-Authenticate: Bearer"));
+            for (dn_scope s = DN_SCOPE_NONE; s <= DN_SCOPE_ADMIN; s++) {
+                const int  is = asks_len(p, r->method, path, tokens[s], NULL, 0);
+                const bool may = open_here || s >= r->scope;
+                CHECK_MSG(may ? is != 401 && is != 403 : is == (s == DN_SCOPE_NONE ? 401 : 403),
+                          "%s %s as %s: %s", r->method, path, s ? dn_scope_text(s) : "nobody",
+                          answer);
+                CHECK_MSG(is < 500, "%s %s: %s", r->method, path, answer);
+            }
+        }
+    CHECK_INT(routes, 16);
+    stops(p);
+}
+
+/* ---- Bad input ---- */
+
+static const char *nested(char open, size_t depth) {
+    static char text[1 << 17];
+
+    CHECK(depth < sizeof text);
+    memset(text, open, depth);
+    text[depth] = '\0';
+    return text;
+}
+
+TEST(what_is_no_user_is_a_problem_that_names_the_member_and_nothing_is_written) {
+    static const char ada[] = "/api/v1/daily/users/ada";
+    static const struct {
+        const char *body, *detail;
+    } rows[] = {
+        {"", "a body is wanted"},
+        {"not json", "not JSON"},
+        {"{\"due\":\"08:00\"", "not JSON"},
+        {"[]", "JSON object"},
+        {"{}", "due"},
+        {"{\"due\":null}", "due"},
+        {"{\"due\":8}", "due"},
+        {"{\"due\":\"24:00\"}", "due"},
+        {"{\"due\":\"08:00\",\"due\":\"09:00\"}", "not JSON: duplicate"},
+        {"{\"due\":\"08:00\",\"colour\":\"red\"}", "\"colour\""},
+        {"{\"due\":\"08:00\",\"starts_on\":7}", "starts_on"},
+        {"{\"due\":\"08:00\",\"starts_on\":\"2025-02-30\"}", "starts_on"},
+        {"{\"due\":\"08:00\",\"id\":\"bob\"}", "\"id\""},
+        {"{\"due\":\"08:00\",\"id\":7}", "\"id\""},
+        {"{\"due\":\"\\ud800\"}", "not JSON"},
+        {"{\"due\":\"\xff\"}", "not JSON"},
+    };
+    place *p = serves();
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK_ASKS(p, 400, "PUT", ada, rows[i].body);
+        CHECK_DETAIL(rows[i].detail);
+    }
+    CHECK_ASKS(p, 400, "PUT", ada, nested('[', 100000));
+    CHECK_DETAIL("not JSON");
+    static const char *const ids[] = {"%00", "%ff", "%20ada", "ada%0a", "", "%E3%80%80x"};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "/api/v1/daily/users/%s", ids[i]);
+        CHECK_ASKS(p, 400, "PUT", path, "{\"due\":\"08:00\"}");
+        CHECK_DETAIL("the id ");
+        CHECK_ASKS(p, 400, "GET", path, NULL);
+    }
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users", NULL);
+    CHECK_STR(member("items"), "[]");
+    stops(p);
+}
+
+TEST(a_query_that_is_not_understood_is_a_problem_that_names_the_parameter) {
+    static const struct {
+        const char *path, *detail;
+    } rows[] = {
+        {"/api/v1/daily/users?colour=red", "\"colour\""},
+        {"/api/v1/daily/users?limit=0", "\"limit\" is not a whole number"},
+        {"/api/v1/daily/users?limit=x", "\"limit\""},
+        {"/api/v1/daily/users?limit=99999999999999999999", "\"limit\""},
+        {"/api/v1/daily/users?limit=1&limit=2", "\"limit\" is said twice"},
+        {"/api/v1/daily/users?limit", "\"limit\" has no value"},
+        {"/api/v1/daily/users?status=well", "\"status\""},
+        {"/api/v1/daily/users?due_from=8", "\"due_from\""},
+        {"/api/v1/daily/users?q=%ff", "\"q\" is not UTF-8"},
+        {"/api/v1/daily/today?day=yesterday", "\"day\""},
+        {"/api/v1/daily/days?from=2020-13-01", "\"from\" is not a date"},
+        {"/api/v1/daily/users/ada/days?cursor=x", "\"cursor\" is not a date"},
+        {"/api/v1/status?verbose=1", "\"verbose\""},
+    };
+    place *p = serves();
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK_ASKS(p, 400, "GET", rows[i].path, NULL);
+        CHECK_DETAIL(rows[i].detail);
+    }
+    stops(p);
+}
+
+TEST(a_body_may_have_a_mebibyte_and_not_one_byte_more) {
+    enum { MOST = 1 << 20 };
+    static char body[MOST + 1];
+    place      *p = serves();
+
+    memset(body, ' ', sizeof body);
+    memcpy(body, "{\"due\":\"08:00\"}", 15);
+    CHECK_INT(asks_len(p, "PUT", "/api/v1/daily/users/ada", admin, body, MOST), 201);
+    CHECK_INT(asks_len(p, "PUT", "/api/v1/daily/users/bob", admin, body, MOST + 1), 413);
+    CHECK(strstr(answer, "Connection: close"));
+    CHECK_ASKS(p, 404, "GET", "/api/v1/daily/users/bob", NULL);
+    stops(p);
+}
+
+/* In chunks, after being asked to go on, two of them on one connection. */
+TEST(a_body_in_chunks_is_a_body_and_what_follows_is_the_next_request) {
+    place *p = serves();
+    char   request[1024];
+
+    const int len =
+        snprintf(request, sizeof request,
+                 "PUT /api/v1/daily/users/ada HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\n"
+                 "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
+                 "7\r\n{\"due\":\r\n8\r\n\"08:00\"}\r\n0\r\n\r\n"
+                 "GET /api/v1/daily/users/ada HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\n"
+                 "Connection: close\r\n\r\n",
+                 admin, admin);
+    answer = place_asks(p, request, (size_t)len);
+    CHECK_MSG(strstr(answer, "201 Created"), "it is: %s", answer);
+    CHECK_MSG(strstr(answer, "HTTP/1.1 200 OK"), "it is: %s", answer);
+    stops(p);
+}
+
+TEST(other_methods_are_told_which_there_are) {
+    place *p = serves();
+
+    CHECK_ASKS(p, 405, "PATCH", "/api/v1/daily/users/ada", NULL);
+    CHECK(strstr(answer, "\r\nAllow: GET, HEAD, PUT, DELETE\r\n"));
+    CHECK_ASKS(p, 405, "POST", "/api/v1/status", NULL);
+    CHECK(strstr(answer, "\r\nAllow: GET, HEAD\r\n"));
+    CHECK_ASKS(p, 404, "GET", "/api/v1/nothing", NULL);
+    stops(p);
+}
