@@ -109,7 +109,7 @@ static route_step no_route(exchange *x) {
 static bool has_body(const http_head *head) { return head->chunked || head->content_length > 0; }
 
 static route_step wants_body(exchange *x) {
-    if (x->head->content_length > ROUTE_BODY_MAX)
+    if (x->route->body == ROUTE_JSON && x->head->content_length > ROUTE_BODY_MAX)
         return exchange_answer(x, http_problem(413, "a body has at most 1 MiB here"));
     return ROUTE_WANTS_BODY;
 }
@@ -117,19 +117,26 @@ static route_step wants_body(exchange *x) {
 route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, const http_head *head) {
     http_text id = {0};
 
-    *x = (exchange){.head = head, .route = route_of(head, &id)};
+    *x = (exchange){.head = head, .route = route_of(head, &id), .body = ""};
     if (!x->route) return no_route(x);
     if (!let_in(self, w, x)) return ROUTE_DONE;
     if (http_uri_decode(id, /* in_query= */ false, x->id, sizeof x->id, &x->id_len) < 0)
         return exchange_answer(x, http_problem(400, "the id is longer than 128 bytes"));
+    x->body_ends = true; /* unless there is one */
     if (x->route->body != ROUTE_NO_BODY && has_body(head)) return wants_body(x);
     return x->route->step(self, w, x, NULL);
 }
 
+/* One more than there may be, so that it is seen to be too much. */
+size_t exchange_body_max(const exchange *x) {
+    return x->route->body == ROUTE_STREAM ? ROUTE_PIECE : ROUTE_BODY_MAX + 1;
+}
+
 route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const char *body,
-                         size_t len) {
+                         size_t len, bool ends) {
     x->body = body;
     x->body_len = len;
+    x->body_ends = ends;
     return x->route->step(self, w, x, NULL);
 }
 
@@ -140,6 +147,7 @@ route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, cons
 
 void exchange_done(exchange *x) {
     ask_done(&x->ask);
+    if (x->stream) x->stream_free(DN_TAKE(x->stream));
     free(DN_TAKE(x->response.body));
 }
 

@@ -21,7 +21,7 @@ typedef struct route_world {
 } route_world;
 
 typedef enum route_step {
-    ROUTE_WANTS_BODY, /* read it, then exchange_body */
+    ROUTE_WANTS_BODY, /* read it, or of a stream some more, then exchange_body */
     ROUTE_WAITS,      /* for the answer to `call` */
     ROUTE_DONE,       /* response is whole */
 } route_step;
@@ -29,8 +29,9 @@ typedef enum route_step {
 typedef enum route_body {
     ROUTE_NO_BODY,
     ROUTE_JSON, /* an object; whole before the first step, and at most ROUTE_BODY_MAX bytes of it */
+    ROUTE_STREAM, /* of any length; a step for each piece of it */
 } route_body;
-enum { ROUTE_BODY_MAX = 1 << 20 };
+enum { ROUTE_BODY_MAX = 1 << 20, ROUTE_PIECE = 8192 };
 
 typedef struct exchange exchange;
 typedef struct api      api;
@@ -50,25 +51,30 @@ enum { ROUTE_ID_MAX = 512 };
 struct exchange {
     const http_head *head;
     const route     *route;
-    const char      *body; /* borrowed; whole */
+    const char      *body; /* borrowed; of a stream the piece at hand */
     size_t           body_len;
-    size_t           id_len;
-    char             id[ROUTE_ID_MAX]; /* what stood for {id}, decoded */
-    int              stage;
-    dn_call_id       call;
-    ask              ask; /* of route_api */
-    http_response    response;
-    dn_tick_status   tick; /* what has been answered so far */
-    dn_kv_status     kv;
-    bool             tick_answered, kv_answered;
-    uint32_t         format; /* dn_metrics_format */
+    bool             body_ends; /* with that */
+    void            *stream;    /* what a stream keeps between its pieces, and how that is freed */
+    void (*stream_free)(void *stream);
+    size_t         id_len;
+    char           id[ROUTE_ID_MAX]; /* what stood for {id}, decoded */
+    int            stage;
+    dn_call_id     call;
+    ask            ask; /* of route_api */
+    http_response  response;
+    dn_tick_status tick; /* what has been answered so far */
+    dn_kv_status   kv;
+    bool           tick_answered, kv_answered;
+    uint32_t       format; /* dn_metrics_format */
 };
 
 /* Finds the route, sees who asks, and takes its first step, or says that it wants the body first. */
 route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, const http_head *head);
-/* The body has come, and lies there until there is a response. */
+/* Of its body so much is kept at once. */
+size_t exchange_body_max(const exchange *x);
+/* The body has come, and lies there until there is a response; or a piece of it, until this returns. */
 route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const char *body,
-                         size_t len);
+                         size_t len, bool ends);
 /* reply: the answer to x->call, or its DN_MSG_CALL_FAILED. */
 route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply);
 /* Whatever it has is free; nobody waits for its response any more. */
@@ -83,7 +89,7 @@ route_step exchange_answer(exchange *x, http_response response);
 bool       exchange_wants(const exchange *x,
                           const char     *parameter); /* "?verbose", with or without a value */
 
-route_fn route_healthz, route_readyz, route_metrics, route_config, route_api;
+route_fn route_healthz, route_readyz, route_metrics, route_config, route_import, route_api;
 
 /* Each ends with a row without a method. */
 extern const route routes_daemon[], routes_users[], routes_days[], routes_tokens[];

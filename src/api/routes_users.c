@@ -61,6 +61,7 @@ static const api why = {.op = "why", .params = why_params, .has_id = true};
 const route routes_users[] = {
     {"GET", "/api/v1/daily/users", DN_SCOPE_READ, ROUTE_NO_BODY, route_api, &list},
     {"GET", USER, DN_SCOPE_READ, ROUTE_NO_BODY, route_api, &get},
+    {"POST", "/api/v1/daily/users:import", DN_SCOPE_OPERATE, ROUTE_STREAM, route_import, NULL},
     {"PUT", USER, DN_SCOPE_OPERATE, ROUTE_JSON, route_api, &put},
     {"DELETE", USER, DN_SCOPE_OPERATE, ROUTE_NO_BODY, route_api, &rm},
     {"GET", USER "/days", DN_SCOPE_READ, ROUTE_NO_BODY, route_api, &days},

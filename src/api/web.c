@@ -275,15 +275,20 @@ static void respond(dn_self *self, visitor *v, http_response *r) {
 
 static void begin_body(dn_self *self, visitor *v) {
     v->conn.ends = !v->conn.head.keep_alive;
-    if (http_conn_begin_body(&v->conn, ROUTE_BODY_MAX + 1)) enter(self, &v->conn, HTTP_CONN_BODY);
+    if (http_conn_begin_body(&v->conn, exchange_body_max(&v->exchange)))
+        enter(self, &v->conn, HTTP_CONN_BODY);
     else visitor_leaves(v);
 }
 
+/* An answer before the body has ended ends the connection: nobody knows where the next request begins. */
 static void stepped(dn_self *self, visitor *v, route_step step) {
     switch (step) {
-    case ROUTE_WANTS_BODY: begin_body(self, v); break;
+    case ROUTE_WANTS_BODY: enter(self, &v->conn, HTTP_CONN_BODY); break;
     case ROUTE_WAITS: enter(self, &v->conn, HTTP_CONN_ASKING); break;
-    case ROUTE_DONE: respond(self, v, &v->exchange.response); break;
+    case ROUTE_DONE:
+        v->conn.ends = v->conn.ends || !v->exchange.body_ends;
+        respond(self, v, &v->exchange.response);
+        break;
     }
 }
 
@@ -292,7 +297,9 @@ static void ask_for(dn_self *self, const web *b, visitor *v) {
     const http_head *head = &v->conn.head;
 
     v->conn.ends = !head->keep_alive || head->chunked || head->content_length > 0;
-    stepped(self, v, exchange_begin(self, &b->world, &v->exchange, head));
+    const route_step step = exchange_begin(self, &b->world, &v->exchange, head);
+    if (step == ROUTE_WANTS_BODY) begin_body(self, v);
+    else stepped(self, v, step);
 }
 
 static void refuse(dn_self *self, visitor *v, const http_fault *fault) {
@@ -329,14 +336,20 @@ static bool read_body_on(dn_self *self, const web *b, visitor *v) {
     http_conn              *c = &v->conn;
     http_fault              fault = too_much;
 
-    switch (http_conn_read_body(c, &fault)) {
-    case HTTP_GOT_BODY:
-        stepped(self, v, exchange_body(self, &b->world, &v->exchange, c->body, c->body_len));
+    const http_got got = http_conn_read_body(c, &fault);
+    if (got == HTTP_GOT_BODY || (got == HTTP_GOT_FULL && v->exchange.route->body == ROUTE_STREAM)) {
+        const size_t len = c->body_len;
+        c->body_len = 0; /* a stream's next piece lies where this one does */
+        stepped(self, v,
+                exchange_body(self, &b->world, &v->exchange, c->body, len, got == HTTP_GOT_BODY));
         return true;
+    }
+    switch (got) {
     case HTTP_GOT_FULL:
     case HTTP_GOT_FAULT: refuse(self, v, &fault); return true;
     case HTTP_GOT_END: visitor_leaves(v); return false;
     case HTTP_GOT_HEAD:
+    case HTTP_GOT_BODY:
     case HTTP_GOT_PART: break;
     }
     return wait_to_read(v);
@@ -406,8 +419,9 @@ static int web_on_answer(dn_self *self, void *state, const dn_msg *msg) {
         return DN_OK;
     }
     for (uint32_t i = 0; i < b->used; i++) {
-        visitor *v = b->visitors[i];
-        if (v->conn.state != HTTP_CONN_ASKING || v->exchange.call != call) continue;
+        visitor   *v = b->visitors[i];
+        const bool waits = v->conn.state == HTTP_CONN_ASKING || v->conn.state == HTTP_CONN_BODY;
+        if (!waits || v->exchange.call != call) continue;
         stepped(self, v, exchange_go_on(self, &b->world, &v->exchange, msg));
         go_on(self, b, v);
         break;

@@ -2,7 +2,7 @@
 #include "client.h"
 #include "progress.h"
 #include "text.h"
-#include "userfile.h"
+#include "api/userfile.h"
 
 #include "api/control.h"
 #include "api/words.h"

@@ -295,7 +295,7 @@ TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
                 CHECK_MSG(is < 500, "%s %s: %s", r->method, path, answer);
             }
         }
-    CHECK_INT(routes, 16);
+    CHECK_INT(routes, 17);
     stops(p);
 }
 
@@ -410,6 +410,67 @@ TEST(a_body_in_chunks_is_a_body_and_what_follows_is_the_next_request) {
     answer = place_asks(p, request, (size_t)len);
     CHECK_MSG(strstr(answer, "201 Created"), "it is: %s", answer);
     CHECK_MSG(strstr(answer, "HTTP/1.1 200 OK"), "it is: %s", answer);
+    stops(p);
+}
+
+/* ---- The import ---- */
+
+/* `lines` of users in chunks, or with their length said. */
+static int imports(const place *p, const char *body, size_t len) {
+    return asks_len(p, "POST", "/api/v1/daily/users:import", admin, body, len);
+}
+
+TEST(an_import_takes_the_good_lines_and_names_the_bad_ones) {
+    static const char lines[] = "{\"id\":\"ada\",\"due\":\"08:00\"}\n"
+                                "{\"id\":\"bob\",\"due\":\"25:00\"}\r\n"
+                                "\n"
+                                "not json\n"
+                                "{\"id\":\"cy\",\"due\":\"09:00\",\"starts_on\":\"2999-01-01\"}";
+    place            *p = serves();
+
+    CHECK_INT(imports(p, lines, sizeof lines - 1), 200);
+    CHECK_STR(member("accepted"), "2");
+    CHECK_STR(member("rejected"), "2");
+    CHECK_STR(member("errors.0.line"), "2");
+    CHECK(strstr(member("errors.0.detail"), "25:00"));
+    CHECK_STR(member("errors.1.line"), "4");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users", NULL);
+    CHECK_STR(member("items.0.id"), "ada");
+    CHECK_STR(member("items.1.id"), "cy");
+    CHECK_STR(member("items.1.starts_on"), "2999-01-01");
+    CHECK_INT(imports(p, "", 0), 200);
+    CHECK_STR(member("accepted"), "0");
+    stops(p);
+}
+
+TEST(
+    an_import_of_a_million_bytes_of_garbage_is_refused_line_by_line_and_the_first_hundred_are_named) {
+    static char body[1000000];
+    place      *p = serves();
+
+    for (size_t i = 0; i < sizeof body; i++) body[i] = i % 50 == 49 ? '\n' : '{';
+    CHECK_INT(imports(p, body, sizeof body), 200);
+    CHECK_STR(member("accepted"), "0");
+    CHECK_STR(member("rejected"), "20000");
+    CHECK_UINT(json_array_size(json_object_get(said, "errors")), 100);
+    stops(p);
+}
+
+/* More than any buffer holds, in order, while other questions are answered. */
+TEST(an_import_of_many_has_them_all) {
+    enum { USERS = 50000 };
+    place *p = serves();
+    char  *body = malloc((size_t)USERS * 40), *at = body;
+
+    for (int i = 0; i < USERS; i++)
+        at += sprintf(at, "{\"id\":\"u%05d\",\"due\":\"%02d:%02d\"}\n", i, i / 60 % 24, i % 60);
+    CHECK_INT(imports(p, body, (size_t)(at - body)), 200);
+    CHECK_STR(member("accepted"), "50000");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/status", NULL);
+    CHECK_STR(member("store.users"), "50000");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/u49999", NULL);
+    CHECK_STR(member("due"), "17:19");
+    free(body);
     stops(p);
 }
 

@@ -1,7 +1,7 @@
 /* userfile_fuzz.c - a file of users in one piece and in pieces: both say the same, and what is read is written and read
  * back. The first byte says the format and where to cut. */
 #define _GNU_SOURCE /* open_memstream */
-#include "cli/userfile.h"
+#include "api/userfile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* userfile_test.c - files of users as people bring them, whole and broken. */
 #define _GNU_SOURCE /* fmemopen, open_memstream */
-#include "cli/userfile.h"
+#include "api/userfile.h"
 #include "starving.h"
 #include "test.h"
 

@@ -8,8 +8,8 @@
  *
  * A file of any bytes and any length is read in bounded memory. Each line is a user or a fault, and no fault costs
  * another line: one that is too long is passed over, and a quote nobody closes ends with its line. Any thread. */
-#ifndef DIURNAL_CLI_USERFILE_H
-#define DIURNAL_CLI_USERFILE_H
+#ifndef DIURNAL_API_USERFILE_H
+#define DIURNAL_API_USERFILE_H
 
 #include <stdio.h>
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "text.h"
+#include "domain/text.h"
 
 enum { CHUNK = 64 * 1024, COLUMNS_MAX = 64, SENTENCE = 320 };
 #define NOT_CLOSED "a quote is opened and not closed"

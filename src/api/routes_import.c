@@ -1,0 +1,165 @@
+/* routes_import.c - POST /api/v1/daily/users:import: as many users as somebody sends, in the memory of a few.
+ * While kv commits one batch the next is read; when that is full too, no more is read from the connection until there is
+ * room. So a slow disk slows down who sends, and nothing piles up. */
+#include "routes.h"
+#include "service/pack.h"
+#include "userfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SETS_MAX = 1024, /* in one call */
+    LINE_LEAST = 25, /* {"id":"a","due":"00:00"} and its end */
+    SETS_OF_PIECE = ROUTE_PIECE / LINE_LEAST + 1,
+    SETS_FULL = SETS_MAX - SETS_OF_PIECE, /* another piece might not fit */
+    BATCH = SETS_MAX * (sizeof(dn_kv_set) + DN_ID_MAX + 8),
+    ERRORS_MAX = 100,
+    COMMIT_MS = 60000,
+};
+
+typedef struct batch {
+    size_t   bytes, sets;
+    uint64_t lines[SETS_MAX];
+    char     packed[BATCH];
+} batch;
+
+typedef struct import {
+    dn_userfile *reader;
+    batch        batches[2];
+    int          filling; /* of the two; the other one is with kv, if `committing` */
+    bool         committing, ended;
+    uint64_t     accepted, rejected;
+    json_t      *errors;
+} import;
+
+static void import_free(void *context) {
+    import *im = context;
+
+    dn_userfile_free(im->reader);
+    json_decref(im->errors);
+    free(im);
+}
+
+/* ---- What is read ---- */
+
+static int refuse_line(import *im, uint64_t line, const char *sentence) {
+    im->rejected++;
+    if (json_array_size(im->errors) >= ERRORS_MAX) return DN_OK;
+    return json_array_append_new(im->errors, json_pack("{s:I, s:s}", "line", (json_int_t)line,
+                                                       "detail", sentence)) == 0
+               ? DN_OK
+               : DN_ENOMEM;
+}
+
+static int on_fault(void *context, const char *sentence, uint64_t line) {
+    return refuse_line(context, line, sentence);
+}
+
+static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
+    import      *im = context;
+    batch       *b = &im->batches[im->filling];
+    const size_t room = dn_pack_room(sizeof(dn_kv_set) + user->id_len);
+    dn_kv_set   *set = (dn_kv_set *)(void *)(b->packed + b->bytes);
+
+    assert(b->sets < SETS_MAX && b->bytes + room <= BATCH);
+    memset(set, 0, room);
+    *set = (dn_kv_set){.due = (uint16_t)user->due,
+                       .id_len = (uint8_t)user->id_len,
+                       .letter = user->starts_today,
+                       .starts_on = user->starts_on};
+    memcpy(set->id, user->id, user->id_len);
+    b->lines[b->sets++] = line;
+    b->bytes += room;
+    return DN_OK;
+}
+
+/* ---- What goes on ---- */
+
+static route_step commit(dn_self *self, const route_world *w, exchange *x, import *im) {
+    batch *b = &im->batches[im->filling];
+
+    if (dn_call(self, w->kv, DN_KV_SET, b->packed, b->bytes, COMMIT_MS, &x->call) < 0)
+        return exchange_answer(x, http_problem(503, "the daemon cannot answer now; what was sent "
+                                                    "may be sent again"));
+    im->committing = true;
+    im->filling = !im->filling;
+    im->batches[im->filling].bytes = im->batches[im->filling].sets = 0;
+    return ROUTE_WAITS;
+}
+
+static route_step result(exchange *x, import *im) {
+    return exchange_answer(
+        x,
+        api_json(200, json_pack("{s:I, s:I, s:o}", "accepted", (json_int_t)im->accepted, "rejected",
+                                (json_int_t)im->rejected, "errors", DN_TAKE(im->errors))));
+}
+
+/* With the next piece, with a commit that is done, or with both: what now? */
+static route_step next(dn_self *self, const route_world *w, exchange *x, import *im) {
+    const batch *b = &im->batches[im->filling];
+
+    if (!im->committing && b->sets > 0 && (im->ended || b->sets >= SETS_FULL)) {
+        const route_step step = commit(self, w, x, im);
+        if (step == ROUTE_DONE) return step;
+        b = &im->batches[im->filling];
+    }
+    if (im->ended) return im->committing ? ROUTE_WAITS : result(x, im);
+    return b->sets >= SETS_FULL ? ROUTE_WAITS : ROUTE_WANTS_BODY;
+}
+
+/* Answers come in the order of the batch: of those that were not with the filling one. */
+static route_step committed(dn_self *self, const route_world *w, exchange *x, import *im,
+                            const dn_msg *reply) {
+    const batch *b = &im->batches[!im->filling];
+
+    im->committing = false;
+    if (dn_msg_kind(reply) != DN_KV_ANSWER)
+        return exchange_answer(x, http_problem(503, "the daemon did not answer in time; what was "
+                                                    "sent may be sent again"));
+    const dn_kv_set_answer *answers = dn_msg_body_borrow(reply);
+    const size_t            len = dn_msg_size(reply) / sizeof *answers;
+    for (size_t i = 0; i < len && i < b->sets; i++) {
+        if (answers[i].status == DN_EFULL)
+            return exchange_answer(x, http_problem(507, "the disk is full: make room, and send all "
+                                                        "of it again"));
+        if (answers[i].status == DN_OK) im->accepted++;
+        else if (refuse_line(im, b->lines[i], dn_error_text(answers[i].status)) < 0) break;
+    }
+    return next(self, w, x, im);
+}
+
+static int begin(import **out_import) {
+    import *im = calloc(1, sizeof *im);
+
+    if (!im) return DN_ENOMEM;
+    const dn_userfile_sink sink = {on_user, on_fault, im};
+    im->errors = json_array();
+    if (!im->errors || dn_userfile_new(DN_USERFILE_NDJSON, &sink, &im->reader) < 0) {
+        import_free(im);
+        return DN_ENOMEM;
+    }
+    *out_import = im;
+    return DN_OK;
+}
+
+route_step route_import(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply) {
+    import *im = x->stream;
+    int     rc = DN_OK;
+
+    if (reply) return committed(self, w, x, im, reply);
+    if (!im) {
+        rc = begin(&im);
+        if (rc == DN_OK) {
+            x->stream = im;
+            x->stream_free = import_free;
+        }
+    }
+    if (rc == DN_OK) rc = dn_userfile_feed(im->reader, x->body, x->body_len);
+    if (rc == DN_OK && x->body_ends) {
+        im->ended = true;
+        rc = dn_userfile_end(im->reader);
+    }
+    if (rc < 0) return exchange_answer(x, http_problem(503, "out of memory"));
+    return next(self, w, x, im);
+}
