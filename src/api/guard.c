@@ -31,6 +31,8 @@ int guard_add(guard *g, const dn_token *token) {
 }
 
 void guard_remove(guard *g, uint64_t n) {
+    for (size_t i = 0; i < GUARD_SESSIONS_MAX; i++)
+        if (g->passes[i].n == n) g->passes[i] = (guard_pass){0};
     for (size_t i = 0; i < g->len; i++) {
         if (g->tokens[i].n != n) continue;
         g->len--;
@@ -39,26 +41,127 @@ void guard_remove(guard *g, uint64_t n) {
     }
 }
 
-/* All are looked at, and each to its end: how long it takes tells nothing. */
-static dn_scope scope_of(const guard *g, const uint8_t hash[DN_TOKEN_HASH], int64_t now_ms) {
-    dn_scope scope = DN_SCOPE_NONE;
+/* ---- Tokens ---- */
+
+/* All are looked at, and each to its end: how long it takes tells nothing. NULL: it is none that is valid. */
+static const dn_token *token_of(const guard *g, const uint8_t hash[DN_TOKEN_HASH], int64_t now_ms) {
+    const dn_token *found = NULL;
 
     for (size_t i = 0; i < g->len; i++) {
         const dn_token *t = &g->tokens[i];
         const bool      same = CRYPTO_memcmp(t->hash, hash, DN_TOKEN_HASH) == 0;
-        if (same && now_ms < t->ends_ms) scope = t->scope;
+        if (same && now_ms < t->ends_ms) found = t;
     }
-    return scope;
+    return found;
 }
 
-dn_scope guard_scope(const guard *g, const http_head *head, int64_t now_ms) {
+static const dn_token *token_numbered(const guard *g, uint64_t n, int64_t now_ms) {
+    for (size_t i = 0; i < g->len; i++)
+        if (g->tokens[i].n == n && now_ms < g->tokens[i].ends_ms) return &g->tokens[i];
+    return NULL;
+}
+
+/* False: nothing of the kind is said. */
+static bool bearer_hash(const http_head *head, uint8_t hash[DN_TOKEN_HASH]) {
     static const char scheme[] = "Bearer ";
     const size_t      scheme_len = sizeof scheme - 1;
     const http_text  *said = http_field_of(head, "authorization");
-    uint8_t           hash[DN_TOKEN_HASH];
 
-    if (!said || said->len <= scheme_len || strncasecmp(said->at, scheme, scheme_len) != 0)
-        return DN_SCOPE_NONE;
-    if (!dn_token_hash(said->at + scheme_len, said->len - scheme_len, hash)) return DN_SCOPE_NONE;
-    return scope_of(g, hash, now_ms);
+    return said && said->len > scheme_len && strncasecmp(said->at, scheme, scheme_len) == 0 &&
+           dn_token_hash(said->at + scheme_len, said->len - scheme_len, hash);
+}
+
+/* ---- Sessions and tickets ---- */
+
+static bool cookie_hash(const http_head *head, uint8_t hash[DN_TOKEN_HASH]) {
+    static const char name[] = GUARD_COOKIE "=";
+    const size_t      name_len = sizeof name - 1;
+    const http_text  *said = http_field_of(head, "cookie");
+    const char *at = said ? said->at : NULL, *const end = said ? at + said->len : NULL;
+
+    while (at && at < end) {
+        while (at < end && (*at == ' ' || *at == ';')) at++;
+        const char *stop = memchr(at, ';', (size_t)(end - at));
+        if (!stop) stop = end;
+        if ((size_t)(stop - at) > name_len && memcmp(at, name, name_len) == 0)
+            return dn_token_hash(at + name_len, (size_t)(stop - at) - name_len, hash);
+        at = stop;
+    }
+    return false;
+}
+
+static bool has_ended(const guard_pass *p, int64_t now_ms) {
+    return now_ms >= p->ends_ms || (!p->is_ticket && now_ms - p->used_ms >= GUARD_IDLE_MS);
+}
+
+static guard_pass *pass_of(guard *g, const uint8_t hash[DN_TOKEN_HASH], bool is_ticket,
+                           int64_t now_ms) {
+    guard_pass *found = NULL;
+
+    for (size_t i = 0; i < GUARD_SESSIONS_MAX; i++) {
+        guard_pass *p = &g->passes[i];
+        const bool  same = CRYPTO_memcmp(p->hash, hash, DN_TOKEN_HASH) == 0;
+        if (p->n != 0 && same && p->is_ticket == is_ticket && !has_ended(p, now_ms)) found = p;
+    }
+    return found;
+}
+
+static guard_pass *pass_place(guard *g) {
+    guard_pass *oldest = &g->passes[0];
+
+    for (size_t i = 0; i < GUARD_SESSIONS_MAX; i++) {
+        guard_pass *p = &g->passes[i];
+        if (p->n == 0) return p;
+        if (p->used_ms < oldest->used_ms) oldest = p;
+    }
+    return oldest;
+}
+
+int guard_pass_make(guard *g, uint64_t n, bool is_ticket, int64_t now_ms,
+                    char text[DN_TOKEN_TEXT]) {
+    guard_pass p = {.n = n,
+                    .ends_ms = now_ms + (is_ticket ? GUARD_TICKET_MS : GUARD_SESSION_MS),
+                    .used_ms = now_ms,
+                    .is_ticket = is_ticket};
+    const int  rc = dn_token_make(text, p.hash);
+
+    if (rc == DN_OK) *pass_place(g) = p;
+    return rc;
+}
+
+uint64_t guard_shown(guard *g, const char *text, size_t len, int64_t now_ms) {
+    uint8_t hash[DN_TOKEN_HASH];
+
+    if (!dn_token_hash(text, len, hash)) return 0;
+    const dn_token *t = token_of(g, hash, now_ms);
+    if (t) return t->n;
+    guard_pass *ticket = pass_of(g, hash, /* is_ticket= */ true, now_ms);
+    if (!ticket) return 0;
+    const uint64_t n = ticket->n;
+    *ticket = (guard_pass){0};
+    return token_numbered(g, n, now_ms) ? n : 0;
+}
+
+void guard_logout(guard *g, const http_head *head) {
+    uint8_t     hash[DN_TOKEN_HASH];
+    guard_pass *p = cookie_hash(head, hash) ? pass_of(g, hash, false, 0) : NULL;
+
+    if (p) *p = (guard_pass){0};
+}
+
+/* ---- Who asks ---- */
+
+guard_who guard_of(guard *g, const http_head *head, int64_t now_ms) {
+    const dn_token *t = NULL;
+    uint8_t         hash[DN_TOKEN_HASH];
+
+    if (bearer_hash(head, hash)) {
+        t = token_of(g, hash, now_ms);
+        return t ? (guard_who){.scope = t->scope, .n = t->n} : (guard_who){0};
+    }
+    guard_pass *p = cookie_hash(head, hash) ? pass_of(g, hash, false, now_ms) : NULL;
+    if (p) t = token_numbered(g, p->n, now_ms);
+    if (!t) return (guard_who){0};
+    p->used_ms = now_ms;
+    return (guard_who){.scope = t->scope, .n = t->n, .by_cookie = true};
 }

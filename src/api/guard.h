@@ -1,17 +1,43 @@
-/* guard.h - who may: the tokens there are, and what the one in a request allows.
+/* guard.h - who may: the tokens there are, the sessions of browsers, and what a request allows.
  * Kept in memory beside the actor that asks; it is the only one that changes them, so what it has removed is worth nothing
- * at once. */
+ * at once. A browser shows its token once, and has a cookie from then on: a session, which may no more than its token,
+ * and ends with it. */
 #ifndef DIURNAL_API_GUARD_H
 #define DIURNAL_API_GUARD_H
 
 #include "http/http_head.h"
 #include "token.h"
 
+enum {
+    GUARD_SESSIONS_MAX = 64,             /* the one that was used the longest ago makes room */
+    GUARD_SESSION_MS = 12 * 3600 * 1000, /* from the login on */
+    GUARD_IDLE_MS = 2 * 3600 * 1000,     /* without a request */
+    GUARD_TICKET_MS = 60 * 1000,
+};
+#define GUARD_COOKIE "diurnal_session"
+
+/* A secret that stands for a token: of a browser, or a ticket, which is one for a single login. */
+typedef struct guard_pass {
+    uint64_t n; /* of the token; 0: there is none */
+    uint8_t  hash[DN_TOKEN_HASH];
+    int64_t  ends_ms, used_ms;
+    bool     is_ticket;
+} guard_pass;
+
 typedef struct guard {
-    bool      known; /* they have been read */
-    dn_token *tokens;
-    size_t    len;
+    bool       known; /* they have been read */
+    dn_token  *tokens;
+    size_t     len;
+    guard_pass passes[GUARD_SESSIONS_MAX];
 } guard;
+
+/* Who asks. */
+typedef struct guard_who {
+    dn_scope scope; /* DN_SCOPE_NONE: nobody who is known */
+    uint64_t n;     /* the token */
+    bool
+        by_cookie; /* a browser adds it whoever made it ask: it alone is not enough to change anything */
+} guard_who;
 
 void guard_done(guard *g);
 
@@ -20,7 +46,15 @@ DN_MUST_USE int guard_learn(guard *g, const dn_token *tokens, size_t len);
 DN_MUST_USE int guard_add(guard *g, const dn_token *token);
 void            guard_remove(guard *g, uint64_t n);
 
-/* What a request may: DN_SCOPE_NONE without a token, or with one that is none or has ended. */
-dn_scope guard_scope(const guard *g, const http_head *head, int64_t now_ms);
+/* By its token, else by its cookie. */
+guard_who guard_of(guard *g, const http_head *head, int64_t now_ms);
+
+/* Of a text somebody shows to log in, a token or a ticket. A ticket is worth nothing afterwards. 0: it is neither. */
+uint64_t guard_shown(guard *g, const char *text, size_t len, int64_t now_ms);
+/* Makes a session or a ticket for a token. DN_EIO: the system has no randomness. */
+DN_MUST_USE int guard_pass_make(guard *g, uint64_t n, bool is_ticket, int64_t now_ms,
+                                char text[DN_TOKEN_TEXT]);
+/* Ends the session of a request, if it has one. */
+void guard_logout(guard *g, const http_head *head);
 
 #endif

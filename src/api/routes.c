@@ -14,7 +14,7 @@ static const route routes_open[] = {
 };
 
 static const route *const tables[] = {
-    routes_open, routes_daemon, routes_users, routes_days, routes_tokens,
+    routes_open, routes_daemon, routes_users, routes_days, routes_tokens, routes_session,
 };
 #define EACH_ROUTE(r)                                                                              \
     size_t t_ = 0;                                                                                 \
@@ -71,26 +71,50 @@ static bool is_open(const route_world *w, const route *r) {
     return r->scope == DN_SCOPE_NONE || (r->step == route_metrics && w->on_loopback);
 }
 
+/* To log in is open to everyone, but it is a token that is shown. */
+static bool needs_guard(const route_world *w, const route *r) {
+    return !is_open(w, r) || strcmp(r->path, ROUTE_LOGIN) == 0;
+}
+
+static bool changes_something(const route *r) { return strcmp(r->method, "GET") != 0; }
+
+/* A page of another site can make a browser send a request, with its cookie, but not with a field of its choosing. */
+static bool is_our_page(const http_head *head) { return http_field_of(head, "x-diurnal-request"); }
+
+static http_response strange_page(void) {
+    return http_problem(403, "a browser is to send the field X-Diurnal-Request: 1");
+}
+
+static http_response not_enough(const exchange *x) {
+    char detail[HTTP_DETAIL_MAX];
+
+    (void)snprintf(detail, sizeof detail, "this token may %s, and this needs one that may %s",
+                   dn_scope_text(x->who.scope), dn_scope_text(x->route->scope));
+    return http_problem(403, detail);
+}
+
+static http_response nobody(void) {
+    http_response r = http_problem(401, "a token is wanted that is valid: Authorization: Bearer "
+                                        "diurnal_...; diurnal token create makes one");
+
+    r.fields = "WWW-Authenticate: Bearer realm=\"diurnal\"\r\n";
+    return r;
+}
+
 /* True: it may; else the response says why not. */
 static bool let_in(dn_self *self, const route_world *w, exchange *x) {
-    if (is_open(w, x->route)) return true;
-    if (!w->guard->known) {
-        x->response = http_problem(503, "the tokens are still being read; try again");
+    const bool changes = changes_something(x->route), ours = is_our_page(x->head);
+
+    if (is_open(w, x->route)) {
+        if (!changes || ours) return true;
+        x->response = strange_page();
         return false;
     }
-    const dn_scope scope = guard_scope(w->guard, x->head, dn_now_ms(self));
-    if (scope == DN_SCOPE_NONE) {
-        x->response = http_problem(401, "a token is wanted that is valid: Authorization: Bearer "
-                                        "diurnal_...; diurnal token create makes one");
-        x->response.fields = "WWW-Authenticate: Bearer realm=\"diurnal\"\r\n";
-        return false;
-    }
-    if (scope >= x->route->scope) return true;
-    char detail[HTTP_DETAIL_MAX];
-    (void)snprintf(detail, sizeof detail, "this token may %s, and this needs one that may %s",
-                   dn_scope_text(scope), dn_scope_text(x->route->scope));
-    x->response = http_problem(403, detail);
-    return false;
+    x->who = guard_of(w->guard, x->head, dn_now_ms(self));
+    if (x->who.scope == DN_SCOPE_NONE) x->response = nobody();
+    else if (x->who.by_cookie && changes && !ours) x->response = strange_page();
+    else if (x->who.scope < x->route->scope) x->response = not_enough(x);
+    return x->response.status == 0;
 }
 
 /* ---- A request ---- */
@@ -111,18 +135,22 @@ static bool has_body(const http_head *head) { return head->chunked || head->cont
 static route_step wants_body(exchange *x) {
     if (x->route->body == ROUTE_JSON && x->head->content_length > ROUTE_BODY_MAX)
         return exchange_answer(x, http_problem(413, "a body has at most 1 MiB here"));
+    x->body_ends = false;
     return ROUTE_WANTS_BODY;
 }
 
 route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, const http_head *head) {
     http_text id = {0};
 
-    *x = (exchange){.head = head, .route = route_of(head, &id), .body = ""};
+    *x = (exchange){.head = head, .route = route_of(head, &id), .body = "", .body_ends = true};
     if (!x->route) return no_route(x);
+    if (!w->guard->known && needs_guard(w, x->route)) {
+        x->response = http_problem(503, "the tokens are still being read; try again");
+        return ROUTE_WANTS_GUARD;
+    }
     if (!let_in(self, w, x)) return ROUTE_DONE;
     if (http_uri_decode(id, /* in_query= */ false, x->id, sizeof x->id, &x->id_len) < 0)
         return exchange_answer(x, http_problem(400, "the id is longer than 128 bytes"));
-    x->body_ends = true; /* unless there is one */
     if (x->route->body != ROUTE_NO_BODY && has_body(head)) return wants_body(x);
     return x->route->step(self, w, x, NULL);
 }

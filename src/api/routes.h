@@ -23,7 +23,8 @@ typedef struct route_world {
 typedef enum route_step {
     ROUTE_WANTS_BODY, /* read it, or of a stream some more, then exchange_body */
     ROUTE_WAITS,      /* for the answer to `call` */
-    ROUTE_DONE,       /* response is whole */
+    ROUTE_WANTS_GUARD, /* begin it again when the tokens are known; else response says that they are not */
+    ROUTE_DONE,        /* response is whole */
 } route_step;
 
 typedef enum route_body {
@@ -45,7 +46,8 @@ typedef struct route {
     const api  *api; /* of route_api; NULL: another */
 } route;
 
-enum { ROUTE_ID_MAX = 512 };
+enum { ROUTE_ID_MAX = 512, ROUTE_FIELDS_MAX = 256 };
+#define ROUTE_LOGIN "/api/v1/session"
 
 /* One request under way. */
 struct exchange {
@@ -56,8 +58,10 @@ struct exchange {
     bool             body_ends; /* with that */
     void            *stream;    /* what a stream keeps between its pieces, and how that is freed */
     void (*stream_free)(void *stream);
+    guard_who      who;
     size_t         id_len;
-    char           id[ROUTE_ID_MAX]; /* what stood for {id}, decoded */
+    char           id[ROUTE_ID_MAX];         /* what stood for {id}, decoded */
+    char           fields[ROUTE_FIELDS_MAX]; /* of the response, if it has some of its own */
     int            stage;
     dn_call_id     call;
     ask            ask; /* of route_api */
@@ -92,7 +96,8 @@ bool       exchange_wants(const exchange *x,
 route_fn route_healthz, route_readyz, route_metrics, route_config, route_import, route_api;
 
 /* Each ends with a row without a method. */
-extern const route routes_daemon[], routes_users[], routes_days[], routes_tokens[];
+extern const route routes_daemon[], routes_users[], routes_days[], routes_tokens[],
+    routes_session[];
 
 /* ---- routes_api.c: routes that are a request of ops.h, in the words of HTTP ---- */
 

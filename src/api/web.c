@@ -285,6 +285,7 @@ static void stepped(dn_self *self, visitor *v, route_step step) {
     switch (step) {
     case ROUTE_WANTS_BODY: enter(self, &v->conn, HTTP_CONN_BODY); break;
     case ROUTE_WAITS: enter(self, &v->conn, HTTP_CONN_ASKING); break;
+    case ROUTE_WANTS_GUARD:
     case ROUTE_DONE:
         v->conn.ends = v->conn.ends || !v->exchange.body_ends;
         respond(self, v, &v->exchange.response);
@@ -298,8 +299,15 @@ static void ask_for(dn_self *self, const web *b, visitor *v) {
 
     v->conn.ends = !head->keep_alive || head->chunked || head->content_length > 0;
     const route_step step = exchange_begin(self, &b->world, &v->exchange, head);
-    if (step == ROUTE_WANTS_BODY) begin_body(self, v);
-    else stepped(self, v, step);
+    if (step == ROUTE_WANTS_BODY) {
+        begin_body(self, v);
+    } else if (step == ROUTE_WANTS_GUARD && b->learning) {
+        exchange_done(&v->exchange);
+        v->exchange.call = b->learning;
+        enter(self, &v->conn, HTTP_CONN_ASKING);
+    } else {
+        stepped(self, v, step);
+    }
 }
 
 static void refuse(dn_self *self, visitor *v, const http_fault *fault) {
@@ -410,12 +418,25 @@ static int web_on_ready(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
+/* Those who came meanwhile have waited. */
+static void web_learned(dn_self *self, web *b, const dn_msg *reply) {
+    const dn_call_id call = b->learning;
+
+    learned(b, reply);
+    for (uint32_t i = 0; i < b->used; i++) {
+        visitor *v = b->visitors[i];
+        if (v->conn.state != HTTP_CONN_ASKING || v->exchange.call != call) continue;
+        ask_for(self, b, v);
+        go_on(self, b, v);
+    }
+}
+
 static int web_on_answer(dn_self *self, void *state, const dn_msg *msg) {
     web             *b = state;
     const dn_call_id call = dn_msg_call(msg);
 
     if (b->learning && call == b->learning) {
-        learned(b, msg);
+        web_learned(self, b, msg);
         return DN_OK;
     }
     for (uint32_t i = 0; i < b->used; i++) {

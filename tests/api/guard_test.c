@@ -15,16 +15,16 @@ static dn_token made(uint64_t n, dn_scope scope, int64_t ends_ms, char text[DN_T
 }
 
 /* What a request with that field may. */
-static dn_scope scope_of(const guard *g, const char *value) {
+static dn_scope scope_of(guard *g, const char *value) {
     const http_head head = {
         .fields = {{{"Authorization", 13}, {value, strlen(value)}}},
         .fields_len = 1,
     };
 
-    return guard_scope(g, &head, now_ms);
+    return guard_of(g, &head, now_ms).scope;
 }
 
-static dn_scope scope_with(const guard *g, const char *scheme, const char *token) {
+static dn_scope scope_with(guard *g, const char *scheme, const char *token) {
     char value[DN_TOKEN_TEXT + 16];
 
     (void)snprintf(value, sizeof value, "%s%s", scheme, token);
@@ -97,6 +97,77 @@ TEST(whatever_else_is_said_opens_nothing) {
     text[DN_TOKEN_TEXT - 2] ^= 1;
     CHECK_INT(scope_with(&g, "Bearer ", text), DN_SCOPE_NONE);
     const http_head bare = {.fields_len = 0};
-    CHECK_INT(guard_scope(&g, &bare, now_ms), DN_SCOPE_NONE);
+    CHECK_INT(guard_of(&g, &bare, now_ms).scope, DN_SCOPE_NONE);
+    guard_done(&g);
+}
+
+/* ---- Browsers ---- */
+
+/* What a request with that cookie may, at that instant. */
+static guard_who who_with(guard *g, const char *before, const char *session, int64_t at_ms) {
+    char      value[256];
+    const int len = snprintf(value, sizeof value, "%s" GUARD_COOKIE "=%s; z=1", before, session);
+    const http_head head = {.fields = {{{"cookie", 6}, {value, (size_t)len}}}, .fields_len = 1};
+
+    return guard_of(g, &head, at_ms);
+}
+
+TEST(a_session_may_what_its_token_may_and_ends_with_it_by_age_and_when_nobody_uses_it) {
+    guard    g = {0};
+    char     text[DN_TOKEN_TEXT], session[DN_TOKEN_TEXT], other[DN_TOKEN_TEXT];
+    dn_token t = made(7, DN_SCOPE_OPERATE, INT64_MAX, text);
+
+    CHECK_INT(guard_learn(&g, &t, 1), DN_OK);
+    CHECK_UINT(guard_shown(&g, text, strlen(text), now_ms), 7);
+    CHECK_INT(guard_pass_make(&g, 7, false, now_ms, session), DN_OK);
+    const guard_who who = who_with(&g, "", session, now_ms);
+    CHECK_INT(who.scope, DN_SCOPE_OPERATE);
+    CHECK_UINT(who.n, 7);
+    CHECK(who.by_cookie);
+    CHECK_INT(who_with(&g, "a=b; diurnal_sessio=x; ", session, now_ms).scope, DN_SCOPE_OPERATE);
+    CHECK_INT(scope_with(&g, "Bearer ", session), DN_SCOPE_NONE);
+    CHECK_INT(who_with(&g, "", text, now_ms).scope, DN_SCOPE_NONE); /* a token is no session */
+    CHECK_UINT(guard_shown(&g, session, strlen(session), now_ms), 0);
+    CHECK_INT(who_with(&g, "", session, now_ms + GUARD_IDLE_MS).scope, DN_SCOPE_NONE);
+    int64_t at_ms = now_ms;
+    for (; at_ms < now_ms + GUARD_SESSION_MS; at_ms += GUARD_IDLE_MS - 1)
+        CHECK_INT(who_with(&g, "", session, at_ms).scope, DN_SCOPE_OPERATE);
+    CHECK_INT(who_with(&g, "", session, now_ms + GUARD_SESSION_MS).scope, DN_SCOPE_NONE);
+    CHECK_INT(guard_pass_make(&g, 7, false, now_ms, other), DN_OK);
+    guard_remove(&g, 7);
+    CHECK_INT(who_with(&g, "", other, now_ms).scope, DN_SCOPE_NONE);
+    CHECK_INT(guard_add(&g, &t), DN_OK);
+    CHECK_INT(who_with(&g, "", other, now_ms).scope, DN_SCOPE_NONE);
+    guard_done(&g);
+}
+
+TEST(a_ticket_is_worth_one_login_within_a_minute) {
+    guard    g = {0};
+    char     text[DN_TOKEN_TEXT], ticket[DN_TOKEN_TEXT], late[DN_TOKEN_TEXT];
+    dn_token t = made(7, DN_SCOPE_READ, INT64_MAX, text);
+
+    CHECK_INT(guard_learn(&g, &t, 1), DN_OK);
+    CHECK_INT(guard_pass_make(&g, 7, true, now_ms, ticket), DN_OK);
+    CHECK_INT(guard_pass_make(&g, 7, true, now_ms, late), DN_OK);
+    CHECK_INT(who_with(&g, "", ticket, now_ms).scope, DN_SCOPE_NONE);
+    CHECK_UINT(guard_shown(&g, ticket, strlen(ticket), now_ms + GUARD_TICKET_MS - 1), 7);
+    CHECK_UINT(guard_shown(&g, ticket, strlen(ticket), now_ms), 0);
+    CHECK_UINT(guard_shown(&g, late, strlen(late), now_ms + GUARD_TICKET_MS), 0);
+    guard_done(&g);
+}
+
+TEST(of_more_sessions_than_there_is_room_for_the_one_not_used_for_the_longest_ends) {
+    guard    g = {0};
+    char     text[DN_TOKEN_TEXT], sessions[GUARD_SESSIONS_MAX + 1][DN_TOKEN_TEXT];
+    dn_token t = made(7, DN_SCOPE_READ, INT64_MAX, text);
+
+    CHECK_INT(guard_learn(&g, &t, 1), DN_OK);
+    for (int i = 0; i < GUARD_SESSIONS_MAX; i++)
+        CHECK_INT(guard_pass_make(&g, 7, false, now_ms + i, sessions[i]), DN_OK);
+    CHECK_INT(who_with(&g, "", sessions[0], now_ms + 1000).scope, DN_SCOPE_READ);
+    CHECK_INT(guard_pass_make(&g, 7, false, now_ms + 2000, sessions[GUARD_SESSIONS_MAX]), DN_OK);
+    for (int i = 0; i <= GUARD_SESSIONS_MAX; i++)
+        CHECK_INT(who_with(&g, "", sessions[i], now_ms + 3000).scope,
+                  i == 1 ? DN_SCOPE_NONE : DN_SCOPE_READ);
     guard_done(&g);
 }

@@ -261,9 +261,60 @@ TEST(a_token_ends_when_it_was_said_to) {
     stops(p);
 }
 
+/* ---- Browsers ---- */
+
+/* With these fields and nothing else. */
+static int asks_with(const place *p, const char *method, const char *path, const char *fields,
+                     const char *body) {
+    static char request[4096];
+
+    const int len = snprintf(request, sizeof request,
+                             "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s"
+                             "Content-Length: %zu\r\n\r\n%s",
+                             method, path, fields, strlen(body), body);
+    answer = place_asks(p, request, (size_t)len);
+    read_answer();
+    return atoi(answer + 9);
+}
+
+TEST(a_browser_logs_in_with_a_ticket_has_a_cookie_and_changes_nothing_for_another_sites_page) {
+    static const char ours[] = "X-Diurnal-Request: 1\r\n";
+    place            *p = serves();
+    char              body[256], cookie[512], cookie_and_ours[600];
+
+    CHECK_ASKS(p, 201, "POST", "/api/v1/tickets", NULL);
+    (void)snprintf(body, sizeof body, "{\"token\":\"%s\"}", member("ticket"));
+    CHECK_INT(asks_with(p, "POST", "/api/v1/session", "", body), 403);
+    CHECK_INT(asks_with(p, "POST", "/api/v1/session", ours, "{\"token\":\"diurnal_x\"}"), 401);
+    CHECK_INT(asks_with(p, "POST", "/api/v1/session", ours, "{}"), 400);
+    CHECK_INT(asks_with(p, "POST", "/api/v1/session", ours, body), 200);
+    CHECK_STR(member("scope"), "admin");
+    const char *set = strstr(answer, "\r\nSet-Cookie: diurnal_session=");
+    CHECK_MSG(set, "it is: %s", answer);
+    CHECK(strstr(set, "; HttpOnly; SameSite=Strict\r\n"));
+    const int len = (int)strcspn(set + 14, ";");
+    (void)snprintf(cookie, sizeof cookie, "Cookie: %.*s\r\n", len, set + 14);
+    (void)snprintf(cookie_and_ours, sizeof cookie_and_ours, "%s%s", cookie, ours);
+    CHECK_INT(asks_with(p, "POST", "/api/v1/session", ours, body), 401); /* once */
+
+    CHECK_INT(asks_with(p, "GET", "/api/v1/session", cookie, ""), 200);
+    CHECK_STR(member("name"), "admin");
+    CHECK_INT(asks_with(p, "GET", "/api/v1/status", cookie, ""), 200);
+    CHECK_INT(asks_with(p, "PUT", "/api/v1/daily/users/ada", cookie, "{\"due\":\"08:00\"}"), 403);
+    CHECK_ASKS(p, 404, "GET", "/api/v1/daily/users/ada", NULL);
+    CHECK_INT(
+        asks_with(p, "PUT", "/api/v1/daily/users/ada", cookie_and_ours, "{\"due\":\"08:00\"}"),
+        201);
+    CHECK_INT(asks_with(p, "DELETE", "/api/v1/session", cookie_and_ours, ""), 204);
+    CHECK(strstr(answer, "Max-Age=0"));
+    CHECK_INT(asks_with(p, "GET", "/api/v1/session", cookie, ""), 401);
+    stops(p);
+}
+
 /* Each route there is, by the table that serves it, with each that may ask. */
 TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
-    const route *const tables[] = {routes_daemon, routes_users, routes_days, routes_tokens};
+    const route *const tables[] = {routes_daemon, routes_users, routes_days, routes_tokens,
+                                   routes_session};
     place             *p = serves();
     char               tokens[4][128] = {"diurnal_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"};
     int                routes = 0;
@@ -282,6 +333,7 @@ TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
                            (int)(open ? open - r->path : (long)strlen(r->path)), r->path,
                            open ? "987654" : "", rest);
             const bool open_here = strcmp(r->path, "/metrics") == 0;
+            if (strcmp(r->path, ROUTE_LOGIN) == 0 && strcmp(r->method, "POST") == 0) continue;
             CHECK(r->scope >= DN_SCOPE_READ);
             const int without = asks_len(p, r->method, path, NULL, NULL, 0);
             CHECK_MSG(without == (open_here ? 200 : 401), "%s %s: %s", r->method, path, answer);
@@ -295,7 +347,7 @@ TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
                 CHECK_MSG(is < 500, "%s %s: %s", r->method, path, answer);
             }
         }
-    CHECK_INT(routes, 17);
+    CHECK_INT(routes, 21);
     stops(p);
 }
 
