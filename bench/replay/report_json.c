@@ -32,7 +32,7 @@ void json_text(FILE *f, const char *text, size_t len) {
 
 void json_number(FILE *f, double value) {
     if (!isfinite(value)) fputs("null", f);
-    else if (fabs(value) <= EXACT_MAX && value == floor(value)) fprintf(f, "%.0f", value);
+    else if (fabs(value) <= EXACT_MAX && value == (double)(int64_t)value) fprintf(f, "%.0f", value);
     else fprintf(f, "%.6g", value);
 }
 
