@@ -15,6 +15,13 @@ option(DIURNAL_LTO "Optimise across files when linking" OFF)
 # on every call what the hot path does a hundred million times a second, and the figures of the
 # benches would be those of the checks.
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g -fno-plt")
+# Left to itself gcc copies and empties a few dozen bytes with `rep movs` and `rep stos`, which take 10 to 40 ns to begin:
+# as long as all else that is done with an id or a message. (Measured: a replay took a fifth less time.)
+if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+    set(few_bytes unrolled_loop:256:noalign,libcall:-1:noalign)
+    string(APPEND CMAKE_C_FLAGS_RELEASE
+           " -mmemcpy-strategy=${few_bytes} -mmemset-strategy=${few_bytes}")
+endif()
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
 # -O1: the sanitizers' reports still name the right lines, and the tests take half as long.
 set(CMAKE_C_FLAGS_SANITIZE "-O1 -g -fno-omit-frame-pointer")
