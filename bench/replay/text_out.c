@@ -5,17 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-char *text_out_number(char *at, int64_t value) {
-    char     digits[20];
-    size_t   len = 0;
-    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+#include "domain/digits.h"
 
-    if (value < 0) *at++ = '-';
-    do digits[len++] = (char)('0' + left % 10);
-    while ((left /= 10) > 0);
-    while (len > 0) *at++ = digits[--len];
-    return at;
-}
+char *text_out_number(char *at, int64_t value) { return dn_digits_write(at, value); }
 
 char *text_out_real(char *at, double value) {
     if (!isfinite(value)) return text_out_words(at, "null");

@@ -5,6 +5,8 @@
  * day is the last of its year, and the months before it are all in their place. */
 #include "civil.h"
 
+#include "digits.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -27,7 +29,6 @@ static date     date_of(dn_day day);
 static dn_day   date_day(const date *d);
 static uint32_t month_days(int32_t year, uint32_t month);
 static bool     digits_read(const char *text, size_t len, uint32_t *out_number);
-static void     digits_write(uint32_t number, size_t len, char *text);
 static bool     offset_read(const char *text, size_t len, int64_t *out_ms);
 static int64_t  clamp(int64_t value, int64_t min, int64_t max);
 
@@ -44,16 +45,16 @@ void dn_day_write(dn_day day, char text[DN_DAY_TEXT]) {
     const date d = date_of((dn_day)clamp(day, DAY_WRITTEN_MIN, DAY_WRITTEN_MAX));
 
     memcpy(text, "0000-00-00", DN_DAY_TEXT);
-    digits_write((uint32_t)d.year, 4, text);
-    digits_write(d.month, 2, text + 5);
-    digits_write(d.day, 2, text + 8);
+    dn_digits_pad(text, (uint32_t)d.year, 4);
+    dn_digits_pad(text + 5, d.month, 2);
+    dn_digits_pad(text + 8, d.day, 2);
 }
 
 void dn_due_write(uint32_t due, char text[DN_DUE_TEXT]) {
     assert(due < DN_DAY_MINUTES);
     memcpy(text, "00:00", DN_DUE_TEXT);
-    digits_write(due / 60, 2, text);
-    digits_write(due % 60, 2, text + 3);
+    dn_digits_pad(text, due / 60, 2);
+    dn_digits_pad(text + 3, due % 60, 2);
 }
 
 void dn_instant_write(int64_t ms, char text[DN_INSTANT_TEXT]) {
@@ -66,8 +67,8 @@ void dn_instant_write(int64_t ms, char text[DN_INSTANT_TEXT]) {
     memcpy(text + 10, "T00:00:00.000Z", 15);
     dn_due_write(second / 60, text + 11);
     text[16] = ':';
-    digits_write(second % 60, 2, text + 17);
-    digits_write(of_day % 1000, 3, text + 20);
+    dn_digits_pad(text + 17, second % 60, 2);
+    dn_digits_pad(text + 20, of_day % 1000, 3);
 }
 
 int dn_day_read(const char *text, size_t len, dn_day *out_day) {
@@ -189,11 +190,6 @@ static bool digits_read(const char *text, size_t len, uint32_t *out_number) {
     }
     *out_number = number;
     return true;
-}
-
-static void digits_write(uint32_t number, size_t len, char *text) {
-    for (; len > 0; number /= 10) text[--len] = (char)('0' + number % 10);
-    assert(number == 0);
 }
 
 static int64_t clamp(int64_t value, int64_t min, int64_t max) {
