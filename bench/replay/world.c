@@ -110,7 +110,6 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
 
     (void)self;
     switch (h->kind) {
-    case DN_HAPPENED_CLOCK: return; /* told when the clock stepped, whoever was there to notice */
     case DN_HAPPENED_TICK:
         if (w->config.tell_tick)
             w->config.tell_tick(w->config.context, real_ns() - w->tick_began_ns);
@@ -273,7 +272,8 @@ static void hand_on(world *w) {
 static void fill(world *w) {
     const trace_settings *s = w->config.settings;
 
-    w->journal = (dn_journal){said, w};
+    /* Of the clock it is told when that steps, whoever is there to notice. */
+    w->journal = (dn_journal){said, w, DN_HAPPENED_ANY & ~DN_HAPPENED_BIT(DN_HAPPENED_CLOCK)};
     w->service = (dn_service_config){
         .tick_ms = s->tick_ms,
         .window_minutes = (uint32_t)s->window_minutes,

@@ -229,7 +229,7 @@ static void say_stopped(dn_self *self, const executor *e, const slot *s, dn_outc
                         dn_error_class cls) {
     const int64_t took_ns = dn_mono_ns(self) - s->since_ns;
 
-    DN_SAY(e->config->journal, self, .kind = DN_HAPPENED_STOPPED, .n = s->n, .id = s->id,
+    DN_SAY(e->config->journal, self, DN_HAPPENED_STOPPED, .n = s->n, .id = s->id,
            .id_len = s->id_len, .at_ms = dn_now_ms(self), .day = s->day, .attempt = s->attempt,
            .outcome = outcome == DN_OUTCOME_CRASH ? DN_OUTCOME_ERROR : outcome,
            .cls = outcome == DN_OUTCOME_OK || outcome == DN_OUTCOME_TIMEOUT ? DN_CLASS_NONE : cls,
@@ -264,8 +264,8 @@ static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, c
 
 static void say_expired(dn_self *self, const executor *e, uint64_t n, dn_day day, const char *id,
                         uint8_t id_len) {
-    DN_SAY(e->config->journal, self, .kind = DN_HAPPENED_EXPIRED, .n = n, .id = id,
-           .id_len = id_len, .at_ms = dn_now_ms(self), .day = day);
+    DN_SAY(e->config->journal, self, DN_HAPPENED_EXPIRED, .n = n, .id = id, .id_len = id_len,
+           .at_ms = dn_now_ms(self), .day = day);
 }
 
 /* Its cutoff came on the way to its task: as if it had been dropped before. */

@@ -1,7 +1,7 @@
 /* journal.h - what happened to whom, said by the actors as it happens: each thing at one place, in its order.
  * Telemetry (events.h) counts and is for everybody; this names the user, and has one listener: the replay harness,
- * which has all actors on one thread, or the recorder, which is told on the loop of whoever tells. Nobody listening
- * costs a branch. */
+ * which has all actors on one thread, or the recorder, which is told on the loop of whoever tells. What nobody
+ * listens for costs a branch. */
 #ifndef DIURNAL_SERVICE_JOURNAL_H
 #define DIURNAL_SERVICE_JOURNAL_H
 
@@ -48,15 +48,22 @@ typedef struct dn_happening {
     uint64_t          scanned, eligible, enqueued, cutoffs; /* TICK */
 } dn_happening;
 
+#define DN_HAPPENED_BIT(kind) (UINT32_C(1) << (kind))
+#define DN_HAPPENED_ANY       (DN_HAPPENED_BIT(DN_HAPPENINGS) - 1)
+
+/* kinds: the DN_HAPPENED_BIT of each it is told. The others cost what all do with nobody listening. */
 typedef struct dn_journal {
     void (*said)(void *context, dn_self *self, const dn_happening *happening);
-    void *context;
+    void    *context;
+    uint32_t kinds;
 } dn_journal;
 
-/* DN_SAY(config->journal, self, .kind = ..., ...) */
-#define DN_SAY(journal, self, ...)                                                                 \
+/* DN_SAY(config->journal, self, DN_HAPPENED_..., .n = ..., ...) */
+#define DN_SAY(journal, self, what, ...)                                                           \
     do {                                                                                           \
-        if (journal) (journal)->said((journal)->context, self, &(dn_happening){__VA_ARGS__});      \
+        if ((journal) && (journal)->kinds & DN_HAPPENED_BIT(what))                                 \
+            (journal)->said((journal)->context, self,                                              \
+                            &(dn_happening){.kind = (what), __VA_ARGS__});                         \
     } while (0)
 
 #endif

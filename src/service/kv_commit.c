@@ -182,7 +182,7 @@ static const char *day_text(kv *k, dn_day day) {
 /* In the words of the journal: what is committed, and of whom. */
 static void say(dn_self *self, const kv *k, dn_happening_kind kind, const dn_user *u, dn_day day,
                 dn_daily_status status) {
-    DN_SAY(k->config->journal, self, .kind = kind, .n = u->n, .id = u->id, .id_len = u->id_len,
+    DN_SAY(k->config->journal, self, kind, .n = u->n, .id = u->id, .id_len = u->id_len,
            .at_ms = dn_now_ms(self), .day = day, .due = u->due, .status = status,
            .starts_on = u->starts_on);
 }
@@ -333,8 +333,7 @@ static void settle(dn_self *self, kv *k, int status) {
 
 static void try_later(dn_self *self, kv *k, int rc) {
     if (!k->full) {
-        DN_SAY(k->config->journal, self, .kind = DN_HAPPENED_STORE_FAILED,
-               .at_ms = dn_now_ms(self));
+        DN_SAY(k->config->journal, self, DN_HAPPENED_STORE_FAILED, .at_ms = dn_now_ms(self));
         k->full = true;
         k->retry_ms = KV_RETRY_LEAST_MS;
         dn_log(DN_LOG_WARN, "store.full",
@@ -351,7 +350,7 @@ static void try_later(dn_self *self, kv *k, int rc) {
 static void well_again(dn_self *self, kv *k) {
     if (!k->full) return;
     k->full = false;
-    DN_SAY(k->config->journal, self, .kind = DN_HAPPENED_STORE_WELL, .at_ms = dn_now_ms(self));
+    DN_SAY(k->config->journal, self, DN_HAPPENED_STORE_WELL, .at_ms = dn_now_ms(self));
     if (k->retry_timer) (void)dn_timer_cancel(self, k->retry_timer);
     k->retry_timer = 0;
     dn_log(DN_LOG_INFO, "store.well", "writes are committed again");

@@ -85,7 +85,7 @@ static int queue_init(dn_self *self, void *state, const void *config) {
 /* ---- In ---- */
 
 static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const char *reason) {
-    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_IGNORED, .n = a->n, .id = a->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_IGNORED, .n = a->n, .id = a->id,
            .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day, .reason = reason);
     if (!dn_log_wanted(DN_LOG_DEBUG)) return;
     dn_log(DN_LOG_DEBUG, "queue.ignored", "user %.*s: %s", a->id_len, a->id, reason);
@@ -116,7 +116,7 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *
         dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
     d->next_ns = now_ns + (int64_t)q->config->retry_delay_minutes * DN_MINUTE_MS * 1000000;
     q->taken++;
-    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_ENQUEUED, .n = a->n, .id = a->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_ENQUEUED, .n = a->n, .id = a->id,
            .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day);
 }
 
@@ -177,7 +177,7 @@ static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static void dropped(dn_self *self, queue *q, book_record *r) {
-    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_DROPPED, .n = book_n(r), .id = r->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_DROPPED, .n = book_n(r), .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     book_unqueue(&q->book, r);
 }
@@ -202,7 +202,7 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Out ---- */
 
 static void expired(dn_self *self, queue *q, book_record *r) {
-    DN_SAY(q->config->journal, self, .kind = DN_HAPPENED_EXPIRED, .n = book_n(r), .id = r->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_EXPIRED, .n = book_n(r), .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     book_unqueue(&q->book, r);
     q->status.expired++;

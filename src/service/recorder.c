@@ -420,10 +420,15 @@ static void on_stopped(dn_self *self, recorder *r, const record_note *n, int64_t
         tick_ms > r->first_ms ? tick_ms : r->first_ms; /* as the first one does */
     const int64_t behind_ms = began_ms - from_ms;
     const int64_t took_ms = n->ms + (behind_ms > 0 && behind_ms <= TICK_LATE_MS ? behind_ms : 0);
-    char          line[RECORD_LINE_MAX];
+    char         *line = record_file_room(&r->file, RECORD_LINE_MAX);
 
-    line_out(self, r, line,
-             record_line_outcome(&r->words, line, at_ms, took_ms, attempt_of(r, n), n));
+    if (!line) {
+        file_failed(self, r);
+        return;
+    }
+    record_file_take(&r->file,
+                     record_line_outcome(&r->words, line, at_ms, took_ms, attempt_of(r, n), n));
+    r->to_flush = true;
 }
 
 static void on_store_well(dn_self *self, recorder *r, int64_t at_ms) {

@@ -62,15 +62,24 @@ static int write_out(record_file *f) {
     return DN_OK;
 }
 
-int record_file_add(record_file *f, const char *line, size_t len) {
+char *record_file_room(record_file *f, size_t max) {
     assert(f->fd >= 0);
-    assert(len <= sizeof f->buffer);
-    if (f->len + len > sizeof f->buffer) {
-        const int rc = write_out(f);
-        if (rc < 0) return rc;
-    }
-    memcpy(f->buffer + f->len, line, len);
+    assert(max <= sizeof f->buffer);
+    if (f->len + max > sizeof f->buffer && write_out(f) < 0) return NULL;
+    return f->buffer + f->len;
+}
+
+void record_file_take(record_file *f, size_t len) {
     f->len += len;
+    assert(f->len <= sizeof f->buffer);
+}
+
+int record_file_add(record_file *f, const char *line, size_t len) {
+    char *room = record_file_room(f, len);
+
+    if (!room) return DN_EIO;
+    memcpy(room, line, len);
+    record_file_take(f, len);
     return DN_OK;
 }
 

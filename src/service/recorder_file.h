@@ -5,7 +5,9 @@
 
 #include "diurnal/base.h"
 
-enum { RECORD_PATH_MAX = 4096, RECORD_BUFFER = 65536 };
+/* A long buffer: the system looks twice at a page that one write ends in and the next begins with, and lines end anywhere
+ * (measured: 45 ns a line of 137 bytes with 64 KiB, 35 with 256). */
+enum { RECORD_PATH_MAX = 4096, RECORD_BUFFER = 262144 };
 
 typedef struct record_file {
     const char *path;  /* borrowed */
@@ -26,6 +28,9 @@ void record_file_init(record_file *f, const char *path, uint32_t files);
 /* Begins FILE.new, in place of what is open. end_at: where in the header its `end` stands. */
 DN_MUST_USE int record_file_begin(record_file *f, const char *header, size_t len, size_t end_at);
 DN_MUST_USE int record_file_add(record_file *f, const char *line, size_t len);
+/* Room for a line of up to max bytes, to be written there and then taken, before anything else. NULL: it failed. */
+char *record_file_room(record_file *f, size_t max);
+void  record_file_take(record_file *f, size_t len);
 /* What was added is in the file, and its trace ends there: what happens then is not in it. */
 DN_MUST_USE int record_file_flush(record_file *f, const char *end_text, size_t end_len);
 /* FILE.new is FILE from now on. */

@@ -2,6 +2,7 @@
 #include "recorder_lines.h"
 
 #include "domain/civil.h"
+#include "domain/digits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,25 +17,19 @@ static char *put(char *at, const char *bytes, size_t len) {
 
 static char *put_text(char *at, const char *text) { return put(at, text, strlen(text)); }
 
-static char *put_number(char *at, int64_t value) {
-    char     digits[20];
-    int      len = 0;
-    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-
-    if (value < 0) *at++ = '-';
-    do digits[len++] = (char)('0' + left % 10);
-    while ((left /= 10) > 0);
-    while (len > 0) *at++ = digits[--len];
-    return at;
-}
-
-/* An id is UTF-8 without control characters: two characters are all there is to escape. */
-static char *put_id(char *at, const char *id, uint8_t len) {
-    PUT(at, "\"id\":\"");
+/* An id is UTF-8 without control characters: two characters are all there is to escape, and hardly ever is one there. */
+static char *put_escaped(char *at, const char *id, uint8_t len) {
     for (uint8_t i = 0; i < len; i++) {
         if (id[i] == '"' || id[i] == '\\') *at++ = '\\';
         *at++ = id[i];
     }
+    return at;
+}
+
+static char *put_id(char *at, const char *id, uint8_t len) {
+    PUT(at, "\"id\":\"");
+    if (memchr(id, '"', len) || memchr(id, '\\', len)) at = put_escaped(at, id, len);
+    else at = put(at, id, len);
     *at++ = '"';
     return at;
 }
@@ -45,12 +40,9 @@ static char *put_instant(record_words *w, char *at, int64_t ms) {
         w->second_ms = ms - (ms % 1000 + 1000) % 1000;
         dn_instant_write(w->second_ms, w->second_text);
     }
-    const unsigned part = (unsigned)(ms - w->second_ms);
     *at++ = '"';
     at = put(at, w->second_text, DN_INSTANT_TEXT - 5);
-    *at++ = (char)('0' + part / 100);
-    *at++ = (char)('0' + part / 10 % 10);
-    *at++ = (char)('0' + part % 10);
+    at = dn_digits_pad(at, (uint32_t)(ms - w->second_ms), 3);
     return put(at, "Z\"", 2);
 }
 
@@ -148,7 +140,7 @@ size_t record_line_begin_with(record_words *w, char *out, int64_t at_ms, const d
         at = put_instant(w, at, u->last_run_ms);
     }
     PUT(at, ",\"context_epoch\":");
-    at = put_number(at, u->context_epoch);
+    at = dn_digits_write(at, u->context_epoch);
     return ended(out, at);
 }
 
@@ -180,7 +172,7 @@ size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64
     PUT(at, ",\"day\":");
     at = put_day(w, at, n->day);
     PUT(at, ",\"attempt\":");
-    at = put_number(at, attempt);
+    at = dn_digits_write(at, attempt);
     switch ((dn_outcome)n->outcome) {
     case DN_OUTCOME_OK: PUT(at, ",\"result\":\"ok\""); break;
     case DN_OUTCOME_TIMEOUT: PUT(at, ",\"result\":\"timeout\""); break;
@@ -192,7 +184,7 @@ size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64
         break;
     }
     PUT(at, ",\"duration_ms\":");
-    at = put_number(at, duration_ms);
+    at = dn_digits_write(at, duration_ms);
     PUT(at, ",\"stopped\":");
     at = put_instant(w, at, stopped_ms);
     return ended(out, at);
@@ -202,19 +194,19 @@ size_t record_line_crash(record_words *w, char *out, int64_t at_ms, int64_t down
     char *at = put_op(w, out, at_ms, "crash");
 
     PUT(at, ",\"down_ms\":");
-    return ended(out, put_number(at, down_ms));
+    return ended(out, dn_digits_write(at, down_ms));
 }
 
 size_t record_line_clock(record_words *w, char *out, int64_t at_ms, int64_t step_ms) {
     char *at = put_op(w, out, at_ms, "clock");
 
     PUT(at, ",\"step_ms\":");
-    return ended(out, put_number(at, step_ms));
+    return ended(out, dn_digits_write(at, step_ms));
 }
 
 size_t record_line_store_fails(record_words *w, char *out, int64_t at_ms, int64_t for_ms) {
     char *at = put_op(w, out, at_ms, "store_fails");
 
     PUT(at, ",\"for_ms\":");
-    return ended(out, put_number(at, for_ms));
+    return ended(out, dn_digits_write(at, for_ms));
 }

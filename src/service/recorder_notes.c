@@ -7,6 +7,7 @@
 #include "pack.h"
 #include "recorder.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +19,21 @@ const char *const record_lane_names[RECORD_LANES] = {"recorder_main", "recorder_
 
 typedef struct record_notes_lane lane;
 
-/* What a trace is made of, and who says it; 0: not of that. */
+/* What a trace is made of, and who says it; 0: not of that, and it is not said to us. */
 static const uint8_t lanes_of[DN_HAPPENINGS] = {
     [DN_HAPPENED_TICK] = RECORD_MAIN + 1,        [DN_HAPPENED_CLOCK] = RECORD_MAIN + 1,
     [DN_HAPPENED_STOPPED] = RECORD_RUN + 1,      [DN_HAPPENED_SET] = RECORD_STORE + 1,
     [DN_HAPPENED_REMOVED] = RECORD_STORE + 1,    [DN_HAPPENED_STORE_FAILED] = RECORD_STORE + 1,
     [DN_HAPPENED_STORE_WELL] = RECORD_STORE + 1,
 };
+
+static uint32_t kinds_wanted(void) {
+    uint32_t kinds = 0;
+
+    for (int kind = 0; kind < DN_HAPPENINGS; kind++)
+        if (lanes_of[kind] > 0) kinds |= DN_HAPPENED_BIT(kind);
+    return kinds;
+}
 
 static uint64_t notes_in(const lane *l) {
     uint64_t len = 0;
@@ -55,7 +64,7 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     record_notes *notes = context;
     const size_t  room = dn_pack_room(sizeof(record_note) + h->id_len);
 
-    if (lanes_of[h->kind] == 0) return;
+    assert(lanes_of[h->kind] > 0);
     lane *l = &notes->lanes[lanes_of[h->kind] - 1];
     if (l->used + room > RECORD_PACKET_BYTES) lane_post(self, l, dn_mono_ns(self));
     record_note *n = (record_note *)(void *)(l->packet + l->used);
@@ -77,7 +86,7 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
 }
 
 int record_notes_init(record_notes *notes) {
-    *notes = (record_notes){.journal = {said, notes}};
+    *notes = (record_notes){.journal = {said, notes, kinds_wanted()}};
     for (int i = 0; i < RECORD_LANES; i++) {
         lane *l = &notes->lanes[i];
         *l = (lane){.notes = notes, .lane = (record_lane)i, .used = sizeof(record_packet)};

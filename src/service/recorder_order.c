@@ -37,6 +37,7 @@ int record_order_add(record_order *o, const record_packet *p, const void *notes)
     int    rc = DN_OK;
 
     q->beat_ns = p->beat_ns;
+    o->until_ns = INT64_MIN;
     if (p->len == 0) return DN_OK;
     if (q->len + p->len > q->cap) rc = make_room(q, p->len);
     if (rc < 0) return rc;
@@ -59,14 +60,30 @@ static int lane_of_first(const record_order *o) {
     return oldest;
 }
 
-const record_note *record_order_first(record_order *o, int64_t before_ns) {
-    const int lane = lane_of_first(o);
+/* Nothing of the other lanes is before that, now or later. */
+static int64_t others_from_ns(const record_order *o, int lane) {
+    int64_t from_ns = INT64_MAX;
 
+    for (int i = 0; i < RECORD_LANES; i++) {
+        const record_note *n = first_of(&o->lanes[i]);
+        const int64_t      its_ns = n ? n->mono_ns : o->lanes[i].beat_ns;
+        if (i != lane && its_ns < from_ns) from_ns = its_ns;
+    }
+    return from_ns;
+}
+
+/* One lane says many things while the others say one, so nearly always it is the same again. */
+const record_note *record_order_first(record_order *o, int64_t before_ns) {
+    const record_note *n = first_of(&o->lanes[o->found]);
+
+    if (n && n->mono_ns < o->until_ns) return n;
+    const int lane = lane_of_first(o);
     if (lane < 0) return NULL;
-    const record_note *n = first_of(&o->lanes[lane]);
+    n = first_of(&o->lanes[lane]);
     for (int i = 0; i < RECORD_LANES && n->mono_ns >= before_ns; i++)
         if (!first_of(&o->lanes[i]) && o->lanes[i].beat_ns <= n->mono_ns) return NULL;
     o->found = lane;
+    o->until_ns = others_from_ns(o, lane);
     return n;
 }
 

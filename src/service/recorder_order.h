@@ -13,7 +13,8 @@ typedef struct record_order {
         size_t         at, len, cap; /* those from at to len wait */
         int64_t        beat_ns;      /* what is still to come is not before */
     } lanes[RECORD_LANES];
-    int found; /* whose note was given last */
+    int     found;    /* whose note was given last */
+    int64_t until_ns; /* what of that lane is before that is before all of the others */
 } record_order;
 
 void record_order_done(record_order *o);

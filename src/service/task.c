@@ -64,8 +64,8 @@ static int task_init(dn_self *self, void *state, const void *config) {
     const int rc = dn_run_begin(terms->runner, self, &request, TASK_RESULT, &t->run);
     if (rc < 0) return rc;
     dn_own(self, t->run, dn_run_free);
-    DN_SAY(terms->journal, self, .kind = DN_HAPPENED_STARTED, .n = b->n, .id = b->id,
-           .id_len = b->id_len, .at_ms = request.now_ms, .day = b->day, .attempt = b->attempt);
+    DN_SAY(terms->journal, self, DN_HAPPENED_STARTED, .n = b->n, .id = b->id, .id_len = b->id_len,
+           .at_ms = request.now_ms, .day = b->day, .attempt = b->attempt);
     /* Behind the runner's own timers: a run that takes exactly its time is finished. */
     dn_timer_after(self, terms->timeout_ms, TASK_TIME_IS_UP, 0);
     return DN_OK;

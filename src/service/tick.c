@@ -259,7 +259,7 @@ static int tick_on_clock(dn_self *self, void *state, const dn_msg *msg) {
 
     dn_log(DN_LOG_WARN, "clock.stepped", "the wall clock stepped by %lld ms",
            (long long)DN_BODY(dn_clock_step, msg)->step_ms);
-    DN_SAY(t->config->journal, self, .kind = DN_HAPPENED_CLOCK, .at_ms = dn_now_ms(self),
+    DN_SAY(t->config->journal, self, DN_HAPPENED_CLOCK, .at_ms = dn_now_ms(self),
            .step_ms = DN_BODY(dn_clock_step, msg)->step_ms);
     /* Not instead of the first one, which is to come at once. */
     if (t->armed && !t->config->ticks_stand_still) arm(self, t);
@@ -422,9 +422,8 @@ static int tick_on_planned(dn_self *self, void *state, const dn_msg *msg) {
     DN_EMIT(dn_tick_stop, .duration_ms = (double)s->took_us / 1e3,
             .users_scanned = (int64_t)s->scanned, .eligible_in_window = (int64_t)s->eligible,
             .enqueued = (int64_t)s->enqueued, .cutoff_finalized = (int64_t)s->cutoffs);
-    DN_SAY(t->config->journal, self, .kind = DN_HAPPENED_TICK, .at_ms = s->last_ms,
-           .scanned = s->scanned, .eligible = s->eligible, .enqueued = s->enqueued,
-           .cutoffs = s->cutoffs);
+    DN_SAY(t->config->journal, self, DN_HAPPENED_TICK, .at_ms = s->last_ms, .scanned = s->scanned,
+           .eligible = s->eligible, .enqueued = s->enqueued, .cutoffs = s->cutoffs);
     return t->again && !is_behind(t) ? begin(self, t) : DN_OK;
 }
 

@@ -2,6 +2,7 @@
  * files are real ones. */
 #include "world.h"
 
+#include "recorder_file.h"
 #include "recorder_lines.h"
 #include "recorder_order.h"
 #include "service/pack.h"
@@ -35,9 +36,8 @@ static int disk_list(dn_store *s, const dn_user_filter *f, dn_user *users, size_
 static int shouter_on_shout(dn_self *self, void *state, const dn_msg *msg) {
     (void)state, (void)msg;
     for (int i = 0; i < SHOUTS; i++)
-        DN_SAY(w.config.journal, self, .kind = DN_HAPPENED_STOPPED, .id = "loud", .id_len = 4,
-               .n = 999, .at_ms = dn_now_ms(self), .day = TODAY, .attempt = 1,
-               .outcome = DN_OUTCOME_OK);
+        DN_SAY(w.config.journal, self, DN_HAPPENED_STOPPED, .id = "loud", .id_len = 4, .n = 999,
+               .at_ms = dn_now_ms(self), .day = TODAY, .attempt = 1, .outcome = DN_OUTCOME_OK);
     return DN_OK;
 }
 static const dn_handler shouter_rows[] = {{SHOUT, shouter_on_shout}};
@@ -266,6 +266,25 @@ TEST(what_is_more_than_can_be_taken_is_counted_and_a_whole_trace_follows) {
     record_ends();
 }
 
+static void is_told(void *context, dn_self *self, const dn_happening *h) {
+    uint32_t *kinds = context;
+
+    (void)self;
+    *kinds |= DN_HAPPENED_BIT(h->kind);
+}
+
+TEST(a_journal_is_told_what_it_asks_for_and_nothing_else) {
+    uint32_t         told = 0;
+    const uint32_t   asked = DN_HAPPENED_BIT(DN_HAPPENED_TICK) | DN_HAPPENED_BIT(DN_HAPPENED_CLOCK);
+    const dn_journal journal = {is_told, &told, asked};
+    const dn_journal *listeners[] = {NULL, &journal};
+
+    for (int kind = 0; kind < DN_HAPPENINGS; kind++)
+        for (int i = 0; i < 2; i++) DN_SAY(listeners[i], NULL, (dn_happening_kind)kind, .at_ms = 1);
+    CHECK_INT(told, asked);
+    CHECK_INT(DN_HAPPENED_ANY, (INT64_C(1) << DN_HAPPENINGS) - 1);
+}
+
 TEST(what_is_no_trace_is_not_written_over) {
     char  why[DN_RECORDER_WHY], path[PATH + 8];
     FILE *f;
@@ -296,7 +315,7 @@ static size_t note_put(char *at, int64_t mono_ns, const char *id) {
 
 static void add(record_order *o, record_lane lane, int64_t beat_ns, int64_t first_ns,
                 int64_t second_ns) {
-    _Alignas(8) char notes[512];
+    _Alignas(8) char notes[512] = "";
     size_t           len = 0;
 
     if (first_ns) len += note_put(notes, first_ns, "first");
@@ -314,6 +333,34 @@ static int64_t next_ns(record_order *o, int64_t before_ns) {
     return at_ns;
 }
 
+TEST(lines_of_any_length_stand_whole_in_the_file_behind_one_another) {
+    static record_file file;
+    static char        all[FILE_BYTES];
+    uint64_t           random = test_seed();
+    size_t             len = 2;
+
+    record_at(AT(6, 0));
+    record_file_init(&file, rec.path, 0);
+    memcpy(all, "e\n", len);
+    CHECK_INT(record_file_begin(&file, all, len, 0), DN_OK);
+    for (int i = 0; i < 2000; i++) {
+        const size_t line_len = 2 + test_random(&random) % (RECORD_LINE_MAX - 1);
+        char        *room = record_file_room(&file, RECORD_LINE_MAX);
+        CHECK(room);
+        memset(room, 'a' + i % 26, line_len - 1);
+        room[line_len - 1] = '\n';
+        memcpy(all + len, room, line_len);
+        len += line_len;
+        record_file_take(&file, line_len);
+    }
+    CHECK_INT(record_file_flush(&file, "E", 1), DN_OK);
+    CHECK_INT(record_file_complete(&file), DN_OK);
+    record_file_close(&file);
+    all[0] = 'E';
+    CHECK_INT(strlen(written("")), len);
+    CHECK(memcmp(rec.bytes, all, len) == 0);
+}
+
 TEST(notes_of_three_lanes_come_in_their_order_when_nothing_older_can_come) {
     record_order o = {0};
 
@@ -326,6 +373,46 @@ TEST(notes_of_three_lanes_come_in_their_order_when_nothing_older_can_come) {
     CHECK_INT(next_ns(&o, 0), 50);
     CHECK_INT(next_ns(&o, 0), 0);
     CHECK_INT(next_ns(&o, 91), 90); /* it has waited long enough */
+    record_order_done(&o);
+}
+
+TEST(notes_of_any_instants_come_sorted_and_all_of_them) {
+    record_order o = {0};
+    uint64_t     random = test_seed();
+    int64_t      last_ns[RECORD_LANES] = {0}, before_ns = 0;
+    int          put = 0, got = 0;
+
+    for (int i = 0; i < 3000; i++) {
+        const int     lane = (int)(test_random(&random) % RECORD_LANES);
+        const int64_t first_ns = last_ns[lane] + 1 + (int64_t)(test_random(&random) % 1000);
+        const int64_t second_ns = first_ns + (int64_t)(test_random(&random) % 300);
+        add(&o, (record_lane)lane, second_ns, first_ns, second_ns);
+        last_ns[lane] = second_ns;
+        put += 2;
+        for (int64_t at_ns; test_random(&random) % 8 && (at_ns = next_ns(&o, 0)); got++) {
+            CHECK_MSG(at_ns >= before_ns, "%lld came behind %lld", (long long)at_ns,
+                      (long long)before_ns);
+            before_ns = at_ns;
+        }
+    }
+    for (int lane = 0; lane < RECORD_LANES; lane++) add(&o, (record_lane)lane, INT64_MAX, 0, 0);
+    while (next_ns(&o, 0)) got++;
+    CHECK_INT(got, put);
+    record_order_done(&o);
+}
+
+TEST(a_lane_that_had_ended_and_is_back_is_looked_at_again) {
+    record_order o = {0};
+
+    add(&o, RECORD_MAIN, INT64_MAX, 0, 0);
+    add(&o, RECORD_STORE, INT64_MAX, 0, 0);
+    add(&o, RECORD_RUN, 100, 10, 50);
+    CHECK_INT(next_ns(&o, 0), 10);
+    add(&o, RECORD_MAIN, 30, 20, 0);
+    CHECK_INT(next_ns(&o, 0), 20);
+    CHECK_INT(next_ns(&o, 0), 0);
+    add(&o, RECORD_MAIN, 60, 0, 0);
+    CHECK_INT(next_ns(&o, 0), 50);
     record_order_done(&o);
 }
 
@@ -348,6 +435,11 @@ TEST(lines_are_as_a_reader_of_traces_has_them) {
     CHECK(strstr(line, "\"id\":\"\\\"\\\""));
     CHECK(strstr(line, "\"stopped\":\"2026-03-02T06:00:00.007Z\"}\n"));
     CHECK(strstr(line, "\"duration_ms\":-9223372036854775808,"));
+    memset(n.note.id, '\\', DN_ID_MAX);
+    len = record_line_outcome(&words, line, AT(6, 0), 0, 1, &n.note);
+    line[len] = '\0';
+    CHECK(strstr(line, "\"id\":\"\\\\\\\\"));
+    CHECK_INT(lines_of(line, "\\"), 2 * DN_ID_MAX);
     len = record_line_clock(&words, line, -1, -3600000);
     line[len] = '\0';
     CHECK_STR(line,
