@@ -1,9 +1,10 @@
 # judge.awk - lines of figures in; the median of each out, and those that have a bound once more, judged. A table of these
 # goes to standard error.
 #   {"bench":…,"metric":…,"n":…,"value":…,"unit":…}     in, with "peer" if it is not ours; more keys behind these are
-#   handed on
+#   handed on, and a "batch" among them tells figures apart
 #   BOUNDS in the environment, a line each: figure as judged, bench and metric it comes from, bench and metric it is taken
 #   by (/ or *; - none) and by how much, relation (- none), bound, unit
+#   There the benches of a peer are peer:bench, those with a batch bench/batch.
 function field(line, name,   at, rest) {
     at = index(line, "\"" name "\":")
     if (!at) return "-"
@@ -12,6 +13,11 @@ function field(line, name,   at, rest) {
     gsub(/"/, "", rest)
     return rest
 }
+function series(line,   peer, batch) {
+    peer = field(line, "peer")
+    batch = field(line, "batch")
+    return (peer == "-" || peer == "diurnal" ? "" : peer ":") field(line, "bench") (batch == "-" ? "" : "/" batch)
+}
 function median(key,   n, i, j, v, t) {
     n = count[key]
     for (i = 1; i <= n; i++) v[i] = value[key, i] + 0
@@ -19,10 +25,11 @@ function median(key,   n, i, j, v, t) {
     return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
 {
-    key = field($0, "bench") SUBSEP field($0, "metric")
+    key = series($0) SUBSEP field($0, "metric")
     if (!(key in count)) {
         key_of[++keys] = key
         peer[key] = field($0, "peer")
+        bench[key] = field($0, "bench")
         n_of[key] = field($0, "n")
         unit[key] = field($0, "unit")
         more[key] = $0
@@ -36,7 +43,7 @@ END {
         k = key_of[i]
         split(k, p, SUBSEP)
         printf "{\"peer\":\"%s\",\"bench\":\"%s\",\"n\":%s,\"metric\":\"%s\",\"value\":%.3f,\"unit\":\"%s\",\"runs\":%d%s}\n",
-            peer[k] == "-" ? "diurnal" : peer[k], p[1], n_of[k], p[2], median(k), unit[k], count[k], more[k]
+            peer[k] == "-" ? "diurnal" : peer[k], bench[k], n_of[k], p[2], median(k), unit[k], count[k], more[k]
     }
     rows = split(ENVIRON["BOUNDS"], row, "\n")
     for (r = 1; r <= rows; r++) {
@@ -54,7 +61,7 @@ END {
             reach = sprintf(",\"reach\":\"%s%s\",\"met\":%s", b[8], b[9], met ? "true" : "false")
             verdict = met ? "met" : "MISSED"
         }
-        printf "{\"bench\":\"%s\",\"metric\":\"%s\",\"value\":%.4f,\"unit\":\"%s\"%s%s}\n", b[2], b[1], have, b[10], reach, more[ours]
+        printf "{\"bench\":\"%s\",\"metric\":\"%s\",\"value\":%.4f,\"unit\":\"%s\"%s%s}\n", bench[ours], b[1], have, b[10], reach, more[ours]
         printf "%-30s %12.3f %-4s %-10s %-6s %s\n", b[1], have, b[10], b[8] == "-" ? "" : b[8] " " b[9], verdict, more[ours] >"/dev/stderr"
     }
 }

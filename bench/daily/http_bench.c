@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -317,9 +318,10 @@ static void measure(double (*round)(void), figures *f) {
     if (f->best_cpu_s == 0 || used_s < f->best_cpu_s) f->best_cpu_s = used_s;
 }
 
-static void print(const char *peer, const char *metric, double value) {
-    printf("{\"peer\":\"%s\",\"bench\":\"http\",\"metric\":\"%s\",\"value\":%.2f}\n", peer, metric,
-           value);
+static void print(const char *peer, const char *metric, double value, const char *unit) {
+    printf("{\"peer\":\"%s\",\"bench\":\"http\",\"n\":%" PRIu64
+           ",\"metric\":\"%s\",\"value\":%.3f,\"unit\":\"%s\"}\n",
+           peer, n_wanted, metric, value, unit);
 }
 
 int main(int argc, char **argv) {
@@ -337,10 +339,9 @@ int main(int argc, char **argv) {
         measure(diurnal_round, &ours);
         measure(raw_round, &raw);
     }
-    print("diurnal", "per_s", (double)n_wanted / ours.best_s);
-    print("raw", "per_s", (double)n_wanted / raw.best_s);
-    print("diurnal", "cpu_us", ours.best_cpu_s * 1e6 / (double)n_wanted);
-    print("raw", "cpu_us", raw.best_cpu_s * 1e6 / (double)n_wanted);
-    print("diurnal", "share_of_raw", raw.best_s / ours.best_s);
+    print("diurnal", "per_s", (double)n_wanted / ours.best_s, "1/s");
+    print("raw", "per_s", (double)n_wanted / raw.best_s, "1/s");
+    print("diurnal", "cpu_us", ours.best_cpu_s * 1e6 / (double)n_wanted, "us");
+    print("raw", "cpu_us", raw.best_cpu_s * 1e6 / (double)n_wanted, "us");
     return 0;
 }

@@ -53,9 +53,9 @@ static double now_s(void) {
 }
 
 static void print(const char *peer, const char *bench, int batch, uint64_t n, double seconds) {
-    printf("{\"peer\":\"%s\",\"bench\":\"%s\",\"batch\":%d,\"n\":%" PRIu64
-           ",\"metric\":\"per_s\",\"value\":%.0f,\"unit\":\"1/s\"}\n",
-           peer, bench, batch, n, (double)n / seconds);
+    printf("{\"peer\":\"%s\",\"bench\":\"%s\",\"n\":%" PRIu64
+           ",\"metric\":\"per_s\",\"value\":%.0f,\"unit\":\"1/s\",\"batch\":%d}\n",
+           peer, bench, n, (double)n / seconds, batch);
     fflush(stdout);
 }
 
