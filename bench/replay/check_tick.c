@@ -130,6 +130,13 @@ static void judge_numbers(check *c, const dn_happening *h) {
                   (unsigned long long)h->eligible, (unsigned long long)(c->enqueued + c->ignored));
 }
 
+/* Where messages take time a process may come back just before a tick, and has its first one close to the next: what
+ * the one before caused need not have been said yet, and is judged with what this one causes. */
+static bool is_too_new(const check *c) {
+    return c->config.lag_ms > 0 && c->pending.any &&
+           c->now_ms <= c->pending.said_ms + c->config.lag_ms;
+}
+
 void check_on_tick(check *c, const event *e) {
     const dn_happening *h = e->h;
     const int64_t       lag_ms = c->config.lag_ms;
@@ -138,7 +145,8 @@ void check_on_tick(check *c, const event *e) {
     const int64_t       begun_ms = c->now_ms - took_ms;
     const dn_day        today = check_date(h->at_ms);
 
-    check_settle(c);
+    const bool goes_on = is_too_new(c);
+    if (!goes_on) check_settle(c);
     if (took_ms > lag_ms)
         check_say(c, CHECK_I4, CHECK_ALL, DN_DAY_NONE,
                   "a tick took %lld ms: right is to wait for nobody", (long long)took_ms);
@@ -152,10 +160,10 @@ void check_on_tick(check *c, const event *e) {
     c->pending = (check_pending){
         .any = true,
         .demands = well,
-        .all = all,
-        .date = today != c->tick_date,
+        .all = all || (goes_on && c->pending.all),
+        .date = today != c->tick_date || (goes_on && c->pending.date),
         .said_ms = c->now_ms,
-        .from_ms = c->tick_wall_ms,
+        .from_ms = goes_on ? c->pending.from_ms : c->tick_wall_ms,
         .to_ms = h->at_ms,
         .today = today,
         .cutoffs = h->cutoffs,

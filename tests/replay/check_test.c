@@ -1311,6 +1311,49 @@ TEST(lag_excuses_what_is_new_and_nothing_else) {
     breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:02:00.000Z");
 }
 
+/* Due at 08:00, and her only attempt failed; a process that comes back just before 08:00 has a tick at once, and the
+ * next one `apart_ms` later. */
+static tape two_ticks_see_her_cutoff(int64_t apart_ms) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    config.retry_delay_minutes = 200;
+    tape t = tape_with(config, 7, 0);
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    go(&t, 0, 8, 0);
+    tick(&t, 1);
+    wait(&t, apart_ms);
+    tick(&t, 1);
+    return t;
+}
+
+TEST(lag_holds_of_two_ticks_close_together_too) {
+    tape t = two_ticks_see_her_cutoff(50);
+
+    wait(&t, 50);
+    cutoff(&t, ADA, DUE(8, 0));
+    keeps(&t);
+}
+
+TEST(lag_does_not_put_off_what_a_tick_before_it_asked_for) {
+    tape t = two_ticks_see_her_cutoff(51);
+
+    cutoff(&t, ADA, DUE(8, 0));
+    breaks(&t, CHECK_I6, "a tick saw its cutoff (due 08:00), and it is not finalized");
+}
+
+TEST(lag_is_over_when_two_ticks_close_together_have_come_to_nothing) {
+    tape t = two_ticks_see_her_cutoff(50);
+
+    wait(&t, 51);
+    breaks(&t, CHECK_I6, "a tick saw its cutoff (due 08:00), and it is not finalized");
+}
+
 TEST(a_configuration_that_is_none_is_refused) {
     check       *c;
     check_config config = common();
