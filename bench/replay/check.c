@@ -28,7 +28,7 @@ int check_new(const check_config *config, check **out_check) {
     c->full_tick_ms = CHECK_NEVER;
     c->tick_date = c->latest_date = DN_DAY_NONE;
     c->up = c->irregular = true;
-    c->idle_ms = c->ok_ms = c->fails_until_ms = CHECK_NEVER;
+    c->idle_ms = c->ok_ms = c->fails_until_ms = c->well_ms = CHECK_NEVER;
     for (int i = 0; i < CHECK_TALLIES; i++) c->tallies[i].day = DN_DAY_NONE;
     check_users_init(&c->users);
     check_order_clear(&c->order);
@@ -254,6 +254,7 @@ static void on_store_fails(check *c, int64_t for_ms) {
 /* Those who were removed while an ok was in hand are nobody's business any more. */
 static void on_store_well(check *c) {
     c->full = false;
+    c->well_ms = c->now_ms;
     check_excuse(c);
     for (uint32_t n = 0; c->gone_oks > 0 && n < c->users.end; n++) {
         check_person *p = check_person_of(&c->users, n);

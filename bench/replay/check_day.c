@@ -91,6 +91,7 @@ static void apply(check *c, check_person *p, const dn_happening *h) {
     p->last_day = h->day;
     p->flags &= (uint16_t) ~(CHECK_SUCCESS | CHECK_CUT);
     p->flags |= success ? CHECK_SUCCESS : CHECK_CUT;
+    r->closed_ms = (uint32_t)c->now_ms;
     check_minute_done(&c->users.minutes[p->due], h->day);
     check_changed(c, h->n);
     if (success) {
@@ -99,7 +100,6 @@ static void apply(check *c, check_person *p, const dn_happening *h) {
     } else {
         r->epoch++;
         c->cutoffs++;
-        r->cut_ms = (uint32_t)c->now_ms;
     }
     /* Behind a cutoff it may still come to light, as a late success. */
     if (success && p->days[0].day == h->day) p->flags &= (uint16_t)~CHECK_MAYBE_OK;

@@ -117,11 +117,19 @@ void check_on_enqueued(check *c, const dn_happening *h) {
     if (fresh) check_minute_begun(&c->users.minutes[p->due], h->day);
 }
 
+/* A tick may itself bring to the disk what has waited for it, and ask for an attempt of whom that closes the day. */
+static bool is_closed_by_the_tick(const check *c, const check_person *p, const dn_happening *h) {
+    return c->well_ms == c->now_ms && p->last_day == h->day &&
+           c->users.records[h->n].closed_ms == (uint32_t)c->now_ms && h->reason &&
+           strcmp(h->reason, "dedupe") == 0;
+}
+
 void check_on_ignored(check *c, const dn_happening *h) {
     check_person *p = known(c, h, "ignored");
 
     if (!p) return;
     c->ignored++;
+    if (is_closed_by_the_tick(c, p, h)) return;
     judge_asking(c, p, h, "asked for");
     /* The queue learns of a new executor from itself: one that ends before has not said that it is there. */
     if (check_is_recent(c, h->n) || c->shaken) return;

@@ -35,7 +35,7 @@ static void judge_try(check *c, check_person *p, uint32_t n, dn_day day, int64_t
                        ((p->flags & CHECK_MAYBE_OK) && p->days[0].day == day);
     /* It was busy with the cutoff of the day before. */
     const bool cut = (p->flags & CHECK_CUT) && p->last_day == day - 1 &&
-                     c->users.records[n].cut_ms == (uint32_t)begun_ms;
+                     c->users.records[n].closed_ms == (uint32_t)begun_ms;
     /* The first write of the tick may be what brings a registration that has waited to the disk. */
     if (maybe || cut || c->disturbed) {
         check_look_soon(c, n, begun_ms + 1);

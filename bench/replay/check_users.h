@@ -52,10 +52,10 @@ _Static_assert(sizeof(check_person) == 64, "one cache line");
 typedef struct check_record {
     int64_t  last_run_ms, ok_ms; /* wall; ok_ms: of the ok in hand */
     uint32_t epoch;
-    uint32_t at;     /* where it stands among those of its minute */
-    uint32_t elder;  /* had this id before, and may still run */
-    uint32_t heir;   /* has it now */
-    uint32_t cut_ms; /* steady, the low half: when its last cutoff was written */
+    uint32_t at;        /* where it stands among those of its minute */
+    uint32_t elder;     /* had this id before, and may still run */
+    uint32_t heir;      /* has it now */
+    uint32_t closed_ms; /* steady, the low half: when its last day was finalized */
     uint32_t id_at;
     uint8_t  id_len, looked_at;
 } check_record;

@@ -693,6 +693,59 @@ TEST(I6_a_disk_that_is_well_and_not_tried_is_found) {
     breaks(&t, CHECK_I6, "the store has been well again for more than 5000 ms");
 }
 
+/* Her attempt is ok while the disk is full; the next tick is the first to write again. */
+static tape ada_waits_for_the_disk(void) {
+    tape t = ada_runs();
+
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 57 * SECOND});
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
+    SAY(&t, STORE_FAILED);
+    go(&t, 0, 7, 1);
+    return t;
+}
+
+TEST(closed_by_the_first_write_of_a_tick_a_day_may_be_asked_for_by_that_tick) {
+    tape t = ada_waits_for_the_disk();
+
+    SAY(&t, STORE_WELL);
+    success(&t, ADA, DUE(8, 0));
+    ignore(&t, ADA, "dedupe");
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(closed_by_the_first_write_of_a_tick_a_day_that_the_next_one_asks_for_is_found) {
+    tape t = ada_waits_for_the_disk();
+
+    SAY(&t, STORE_WELL);
+    success(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    go(&t, 0, 7, 2);
+    ignore(&t, ADA, "dedupe");
+    tick(&t, 0);
+    CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
+    CHECK_UINT(check_violations_of(t.c, CHECK_CLOSED), 1);
+    check_free(t.c);
+}
+
+TEST(closed_by_the_first_write_of_a_tick_a_day_that_is_enqueued_all_the_same_is_found) {
+    tape t = ada_waits_for_the_disk();
+
+    SAY(&t, STORE_WELL);
+    success(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    CHECK_UINT(check_violations_of(t.c, CHECK_CLOSED), 1);
+    check_free(t.c);
+}
+
+TEST(closed_just_now_with_a_disk_that_was_well_a_day_that_is_asked_for_is_found) {
+    tape t = ada_done();
+
+    ignore(&t, ADA, "dedupe");
+    CHECK_UINT(check_violations_of(t.c, CHECK_CLOSED), 1);
+    check_free(t.c);
+}
+
 /* ---- The window, spacing, overlap, closed days ---- */
 
 TEST(window_a_start_before_it_is_found) {
