@@ -182,6 +182,11 @@ static void dropped(dn_self *self, queue *q, book_record *r) {
     book_unqueue(&q->book, r);
 }
 
+/* The planner may hear later than the queue that there is nothing more to ask for, and ask once more. */
+static void keep_a_while(dn_self *self, book_record *r) {
+    r->keep_ns = dn_mono_ns(self) + (int64_t)SWEEP_MS * 1000000;
+}
+
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
@@ -192,6 +197,7 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
         r->user = (dn_daily_user){c->due, c->last_day, c->starts_on};
         r->context_epoch = c->context_epoch;
         r->gone = c->removed;
+        if (r->gone) keep_a_while(self, r);
         if (r->state != BOOK_QUEUED) continue;
         if (r->gone) dropped(self, q, r);
         else if (moved) book_reorder(&q->book, r);
@@ -286,8 +292,7 @@ static int queue_on_settled(dn_self *self, void *state, const dn_msg *msg) {
         d->attempts = (uint16_t)s->attempts;
         d->cls = s->cls;
         if (s->finalized && r->user.last_day < r->day) r->user.last_day = r->day;
-        /* The planner may hear of it later than this, and ask once more. */
-        r->keep_ns = dn_mono_ns(self) + (int64_t)SWEEP_MS * 1000000;
+        keep_a_while(self, r);
         book_stop(&q->book, r);
     }
     return DN_OK;

@@ -578,6 +578,37 @@ TEST(a_removed_user_is_not_started_and_not_finalized) {
     world_ends();
 }
 
+/* As the planner does that has not heard of the removal: it is a message behind. */
+static void plan_is_late(const char *id, uint64_t n) {
+    struct {
+        dn_attempt attempt;
+        char       id[DN_ID_MAX];
+    } body = {.attempt = {.n = n, .day = TODAY, .due = DUE(8, 0), .id_len = (uint8_t)strlen(id)}};
+    dn_runtime *rt = dn_sim_runtime(w.sim);
+
+    memcpy(body.attempt.id, id, strlen(id));
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_QUEUE), DN_PLAN_ATTEMPTS, &body,
+                      (sizeof body.attempt + strlen(id) + 7) & ~(size_t)7),
+              DN_OK);
+}
+
+TEST(a_removed_user_is_known_as_such_until_the_planner_must_have_heard_of_it) {
+    world_at(AT(6, 59) + 5000);
+    job_fails("ada", 0, DN_CLASS_LLM);
+    world_boots();
+    user("ada", DUE(8, 0));
+    const uint64_t n = stored("ada").n;
+    world_runs_to(AT(7, 9) + 50000);
+    CHECK_INT(remove_user("ada"), DN_OK);
+    world_runs_to(AT(7, 10) + 6000); /* her throttle is over, and the queue has swept since */
+    plan_is_late("ada", n);
+    world_runs_for(1000);
+    CHECK_INT(starts_of("ada"), 1);
+    world_runs_to(AT(7, 12));
+    CHECK_UINT(queue_now().known, 0);
+    world_ends();
+}
+
 TEST(of_a_removed_user_nothing_is_remembered_for_long) {
     world_at(AT(6, 59));
     job_answers("ada", 1, DN_OUTCOME_ERROR, DN_CLASS_LLM, 30000);
