@@ -27,6 +27,7 @@ typedef struct check_pending {
     bool     any, demands;   /* demands: nothing came between that would excuse it */
     bool     all;            /* everybody was looked at */
     bool     date;           /* it was the first of its date */
+    int64_t  begun_ms;       /* steady */
     int64_t  said_ms;        /* steady */
     int64_t  from_ms, to_ms; /* wall: the tick before, and this one */
     dn_day   today;
@@ -95,10 +96,13 @@ void check_say(check *c, check_rule rule, uint64_t n, dn_day day, const char *fo
 static inline bool check_store_is_well(const check *c) {
     return !c->full && c->now_ms >= c->fails_until_ms;
 }
-/* Something about this user is so new that not everybody need know it. */
-static inline bool check_is_new(const check *c, uint64_t n) {
+/* Something about this user was so new then that not everybody need have known it. */
+static inline bool check_was_new(const check *c, uint64_t n, int64_t then_ms) {
     return c->config.lag_ms > 0 && n < c->changed_cap &&
-           c->now_ms - c->changed_ms[n] <= c->config.lag_ms;
+           then_ms - c->changed_ms[n] <= c->config.lag_ms;
+}
+static inline bool check_is_new(const check *c, uint64_t n) {
+    return check_was_new(c, n, c->now_ms);
 }
 /* Or of something about all that is so: a step of the clock, an actor that ended. */
 static inline bool check_is_recent(const check *c, uint64_t n) {

@@ -66,7 +66,7 @@ static void look(check *c, uint32_t n, int64_t begun_ms) {
     check_person *p = check_person_of(&c->users, n);
 
     if (!check_lives(p)) return;
-    if (check_is_recent(c, n)) {
+    if (check_is_recent(c, n) || check_was_new(c, n, begun_ms)) {
         check_look_soon(c, n, c->now_ms);
         return;
     }
@@ -162,6 +162,7 @@ void check_on_tick(check *c, const event *e) {
         .demands = well,
         .all = all || (goes_on && c->pending.all),
         .date = today != c->tick_date || (goes_on && c->pending.date),
+        .begun_ms = begun_ms,
         .said_ms = c->now_ms,
         .from_ms = goes_on ? c->pending.from_ms : c->tick_wall_ms,
         .to_ms = h->at_ms,
@@ -198,7 +199,8 @@ static void judge(check *c, uint32_t n) {
     char                 day[CHECK_DAY_TEXT];
 
     if (!check_lives(p)) return;
-    if (check_is_recent(c, n)) {
+    /* What has come since the tick began, or only just before, it need not have known. */
+    if (check_is_recent(c, n) || check_was_new(c, n, t->begun_ms)) {
         check_look_soon(c, n, c->now_ms);
         return;
     }

@@ -273,7 +273,7 @@ int check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_m
 
 /* Rare, and then among few. */
 void check_users_bequeath(check_users *u, uint32_t n, int64_t now_ms) {
-    const check_person *dead = &u->people[n];
+    const check_person *dead = &u->people[check_place(n)];
     const check_record *r = &u->records[n];
     bool                fresh;
 
@@ -284,6 +284,9 @@ void check_users_bequeath(check_users *u, uint32_t n, int64_t now_ms) {
             memcmp(u->ids + other->id_at, u->ids + r->id_at, r->id_len) != 0)
             continue;
         check_tries_open(p, dead->days[0].day, &fresh)->asked_ms = now_ms;
+        p->flags |= CHECK_HAS_ELDER;
+        u->records[i].elder = n;
+        u->records[n].heir = i;
         return;
     }
 }

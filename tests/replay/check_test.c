@@ -1364,6 +1364,109 @@ TEST(lag_excuses_what_is_new_and_nothing_else) {
     breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:02:00.000Z");
 }
 
+/* A tick begins at 08:00 and is said 40 ms later; Ada, due just then, is registered `after_ms` after its beginning. */
+static tape tick_and_somebody_new(int64_t after_ms) {
+    check_config config = common();
+    dn_happening h = {.kind = DN_HAPPENED_TICK};
+
+    config.lag_ms = 50;
+    tape t = tape_with(config, 7, 0);
+    tick(&t, 0);
+    if (after_ms < 0) {
+        go(&t, 0, 8, 0);
+        wait(&t, after_ms);
+        set(&t, ADA, DUE(8, 0));
+    }
+    go(&t, 0, 8, 0);
+    h.at_ms = wall(&t);
+    wait(&t, 1);
+    if (after_ms >= 0) set(&t, ADA, DUE(8, 0));
+    wait(&t, 39);
+    world(&t, (event){.kind = h.kind, .h = &h});
+    t.ticked_ms = t.now_ms;
+    wait(&t, 49);
+    set(&t, BOB, DUE(20, 0)); /* time goes on */
+    wait(&t, 2);
+    return t;
+}
+
+TEST(lag_excuses_a_tick_of_who_came_after_it_began) {
+    tape t = tick_and_somebody_new(1);
+
+    go(&t, 0, 8, 1);
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    keeps(&t);
+}
+
+TEST(lag_excuses_a_tick_of_who_came_just_before_it_began) {
+    tape t = tick_and_somebody_new(-50);
+
+    go(&t, 0, 8, 1);
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    keeps(&t);
+}
+
+TEST(lag_does_not_excuse_a_tick_of_who_was_there_longer_than_that) {
+    tape t = tick_and_somebody_new(-51);
+
+    breaks(&t, CHECK_I6, "a tick saw its cutoff (due 08:00), and it is not finalized");
+}
+
+TEST(lag_does_not_excuse_the_tick_after_it) {
+    tape t = tick_and_somebody_new(1);
+
+    go(&t, 0, 8, 1);
+    tick(&t, 0);
+    wait(&t, 51);
+    breaks(&t, CHECK_I6, "a tick saw its cutoff (due 08:00), and it is not finalized");
+}
+
+/* A plan made before Ada's removal has her tried all the same, and keeps who has her id now waiting. */
+static tape removed_and_tried_all_the_same(void) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    config.job_timeout_ms = 30 * MINUTE;
+    tape t = tape_with(config, 6, 55);
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    go(&t, 0, 7, 0);
+    SAY(&t, REMOVED, .n = ADA);
+    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    go(&t, 0, 7, 1);
+    ignore(&t, ADA_AGAIN, "dedupe");
+    tick(&t, 0);
+    return t;
+}
+
+TEST(again_with_the_same_id_a_late_attempt_of_the_one_before_keeps_it_waiting) {
+    tape t = removed_and_tried_all_the_same();
+
+    go(&t, 0, 7, 9);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 9 * MINUTE);
+    go(&t, 0, 7, 10);
+    enqueue(&t, ADA_AGAIN);
+    start(&t, ADA_AGAIN, 1);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(again_with_the_same_id_and_waiting_for_an_attempt_that_is_over_is_found) {
+    tape t = removed_and_tried_all_the_same();
+
+    go(&t, 0, 7, 9);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 9 * MINUTE);
+    go(&t, 0, 7, 10);
+    ignore(&t, ADA_AGAIN, "dedupe");
+    CHECK_UINT(check_violations_of(t.c, CHECK_IGNORED), 1);
+    check_free(t.c);
+}
+
 /* Due at 08:00, and her only attempt failed; a process that comes back just before 08:00 has a tick at once, and the
  * next one `apart_ms` later. */
 static tape two_ticks_see_her_cutoff(int64_t apart_ms) {
