@@ -32,6 +32,7 @@ struct world {
     int64_t               down_ms;  /* how long, if it ends by itself or by world_crash_in */
     int64_t               fails_ms; /* writes fail until then */
     int  ended; /* the first on the daily path that did in this life; see actor_ended */
+    bool ended_is_back;
     bool kv_ended,
         kv_anew; /* anew: what the one before it had in its line is to be handed on again */
     int64_t tick_began_ns;
@@ -76,11 +77,15 @@ static void actor_ended(world *w, int rank) {
     if (rank == 0) w->kv_ended = true;
     if (w->ended == DAILY_PATH) tell_actor_crash(w, DN_TICK);
     if (rank < w->ended) w->ended = rank;
+    if (rank == w->ended) w->ended_is_back = false;
 }
 
+/* A planner may begin although one before it has ended: its supervisor has not heard of that yet. Then it will not be the
+ * last. */
 static void actor_begins(world *w, int rank) {
     if (rank == 0 && w->kv_ended) w->kv_anew = true;
-    if (rank < DAILY_PATH - 1 || w->ended == DAILY_PATH) return;
+    if (rank == w->ended) w->ended_is_back = true;
+    if (rank < DAILY_PATH - 1 || w->ended == DAILY_PATH || !w->ended_is_back) return;
     tell_actor_crash(w, daily_path[w->ended]);
     w->ended = DAILY_PATH;
 }
