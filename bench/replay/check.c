@@ -204,6 +204,7 @@ static void on_crash(check *c) {
     if (!c->up)
         check_say(c, CHECK_LOG, CHECK_ALL, DN_DAY_NONE, "a crash of a process that was down");
     c->up = c->full = c->shaken = false;
+    c->full_tick_ms = CHECK_NEVER;
     c->unsure = 0;
     c->users.era++;
     c->users.memory = c->users.process = c->users.era;
@@ -240,7 +241,10 @@ static void on_actor_crash(check *c, const char *name) {
         c->unsure++;
     }
     if (queue) c->users.memory = c->users.era;
-    if (kv) c->full = false;
+    if (kv) {
+        c->full = false;
+        c->full_tick_ms = CHECK_NEVER;
+    }
     c->shaken = true;
     c->shaken_ms = c->upset_ms = c->now_ms;
     check_excuse(c);
@@ -248,6 +252,15 @@ static void on_actor_crash(check *c, const char *name) {
 
 static void on_store_fails(check *c, int64_t for_ms) {
     if (c->fails_until_ms < c->now_ms + for_ms) c->fails_until_ms = c->now_ms + for_ms;
+    check_excuse(c);
+}
+
+/* What a tick of just now asked for waits with the rest. */
+static void on_store_failed(check *c) {
+    if (c->ticked && c->now_ms - c->tick_ms <= c->config.lag_ms &&
+        c->full_tick_ms < c->tick_wall_ms)
+        c->full_tick_ms = c->tick_wall_ms;
+    c->full = true;
     check_excuse(c);
 }
 
@@ -360,10 +373,7 @@ static void on_happening(check *c, const event *e) {
     case DN_HAPPENED_SET: on_set(c, h); return;
     case DN_HAPPENED_REMOVED: on_removed(c, h); return;
     case DN_HAPPENED_DROPPED: on_dropped(c, h); return;
-    case DN_HAPPENED_STORE_FAILED:
-        c->full = true;
-        check_excuse(c);
-        return;
+    case DN_HAPPENED_STORE_FAILED: on_store_failed(c); return;
     case DN_HAPPENED_STORE_WELL: on_store_well(c); return;
     case DN_HAPPENED_CLOCK: c->unsaid_ms -= h->step_ms; return;
     case DN_HAPPENINGS: break;

@@ -330,7 +330,8 @@ static void ok_in_hand(check *c, check_person *p, const dn_happening *h) {
     /* Where messages take time a tick of about now may be before it. */
     const bool crossed = c->config.lag_ms > 0 && h->at_ms >= cutoff - c->config.lag_ms;
     const bool behind =
-        !well && (crossed || (c->ticked && c->tick_date == h->day && c->tick_wall_ms >= cutoff));
+        !well && (crossed || (c->ticked && c->tick_date == h->day && c->tick_wall_ms >= cutoff) ||
+                  (c->full_tick_ms >= cutoff && check_date(c->full_tick_ms) == h->day));
 
     if (!check_lives(p)) {
         /* Nothing will be written, and nothing said; but its id is busy until then. */

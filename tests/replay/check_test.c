@@ -693,6 +693,72 @@ TEST(I6_a_disk_that_is_well_and_not_tried_is_found) {
     breaks(&t, CHECK_I6, "the store has been well again for more than 5000 ms");
 }
 
+/* A tick at 08:00, or a minute before, finds the disk full; the clock steps back, she is tried once more, and it is ok
+ * before the disk is well. */
+static tape ada_is_ok_after_a_step_back(int minutes_before) {
+    check_config config = common();
+
+    config.retry_delay_minutes = (uint32_t)(60 - minutes_before);
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 7, 0);
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    go_ms(&t, HOUR - minutes_before * MINUTE);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 90 * SECOND});
+    SAY(&t, STORE_FAILED);
+    if (minutes_before > 0) enqueue(&t, ADA);
+    if (minutes_before > 0) start(&t, ADA, 2);
+    tick(&t, minutes_before > 0 ? 0 : 1);
+    step(&t, -50 * MINUTE);
+    wait(&t, MINUTE);
+    if (minutes_before == 0) enqueue(&t, ADA);
+    if (minutes_before == 0) start(&t, ADA, 2);
+    stop(&t, ADA, 2, DN_OUTCOME_OK, minutes_before > 0 ? MINUTE : 0);
+    tick(&t, 0);
+    return t;
+}
+
+TEST(I6_an_ok_behind_a_cutoff_that_waits_comes_too_late_even_if_the_clock_steps_back) {
+    tape t = ada_is_ok_after_a_step_back(0);
+
+    wait(&t, 31 * SECOND);
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    keeps(&t);
+}
+
+TEST(I6_an_ok_that_no_cutoff_waited_before_is_not_overtaken_after_a_step_back) {
+    tape t = ada_is_ok_after_a_step_back(1);
+
+    wait(&t, 31 * SECOND);
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 2); /* and too early */
+    check_free(t.c);
+}
+
+TEST(I6_a_cutoff_that_waited_in_a_process_that_died_is_nothing_to_be_behind) {
+    tape t = ada_is_ok_after_a_step_back(0);
+
+    crash(&t, SECOND);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    SAY(&t, STORE_FAILED);
+    wait(&t, SECOND);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, SECOND);
+    wait(&t, 30 * SECOND);
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 2); /* and too early */
+    check_free(t.c);
+}
+
 /* Her attempt is ok while the disk is full; the next tick is the first to write again. */
 static tape ada_waits_for_the_disk(void) {
     tape t = ada_runs();
@@ -1421,6 +1487,49 @@ TEST(lag_does_not_excuse_the_tick_after_it) {
     tick(&t, 0);
     wait(&t, 51);
     breaks(&t, CHECK_I6, "a tick saw its cutoff (due 08:00), and it is not finalized");
+}
+
+/* Her cutoff is asked for at 08:00, and finds the disk full so much later; the clock steps back an hour, and then it is
+ * written. */
+static tape a_cutoff_that_waits_over_a_step_back(int64_t failed_ms) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    config.retry_delay_minutes = 200;
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 7, 0);
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    go(&t, 0, 8, 0);
+    tick(&t, 1);
+    wait(&t, failed_ms);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 59 * SECOND});
+    SAY(&t, STORE_FAILED);
+    step(&t, -HOUR);
+    go(&t, 0, 7, 1);
+    tick(&t, 0);
+    wait(&t, SECOND);
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    return t;
+}
+
+TEST(lag_may_lie_between_a_tick_and_the_full_disk_that_it_finds) {
+    tape t = a_cutoff_that_waits_over_a_step_back(50);
+
+    keeps(&t);
+}
+
+TEST(lag_is_over_when_a_disk_is_found_full_long_after_a_tick) {
+    tape t = a_cutoff_that_waits_over_a_step_back(51);
+
+    CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 2); /* it was not written, and then too early */
+    check_free(t.c);
 }
 
 /* A plan made before Ada's removal has her tried all the same, and keeps who has her id now waiting. */
