@@ -28,8 +28,9 @@ typedef struct queue {
     dn_pipe                  to_executor;
     uint32_t                 room; /* what the executor has asked for and not got */
     dn_ref                   planner;
-    uint64_t                 taken; /* of the plan that is coming in */
-    uint64_t                 told;  /* the depth that was said last */
+    uint32_t                 planners; /* there have been so many */
+    uint64_t                 taken;    /* of the plan that is coming in */
+    uint64_t                 told;     /* the depth that was said last */
     bool                     going_on;
     dn_queue_status          status;
 } queue;
@@ -91,9 +92,20 @@ static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const ch
     dn_log(DN_LOG_DEBUG, "queue.ignored", "user %.*s: %s", a->id_len, a->id, reason);
 }
 
+/* kv's word of a change may have come before there was a record, and the planner that was to tell of it once more may
+ * have ended: what the next one says is no older, and what it does not know yet it tells behind its plan. */
+static void believe(queue *q, const dn_attempt *a, book_record *r) {
+    if (r->planner == q->planners) return;
+    r->planner = q->planners;
+    if (book_n(r) != a->n || r->user.due == a->due) return;
+    r->user.due = a->due;
+    if (r->state == BOOK_QUEUED) book_reorder(&q->book, r);
+}
+
 static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *r) {
     const int64_t now_ns = dn_mono_ns(self);
 
+    believe(q, a, r);
     if (r->state != BOOK_IDLE) {
         q->status.deduped++;
         ignored(self, q, a, "dedupe");
@@ -145,7 +157,10 @@ static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
     const dn_attempt *some[PLANS_AT_ONCE];
     size_t            len = 0;
 
-    if (!dn_ref_equal(q->planner, dn_msg_from(msg))) q->taken = 0; /* of a plan that never ended */
+    if (!dn_ref_equal(q->planner, dn_msg_from(msg))) {
+        q->taken = 0; /* of a plan that never ended */
+        q->planners++;
+    }
     q->planner = dn_msg_from(msg);
     for (DN_PACK_EACH_ID(dn_attempt, a, msg)) {
         some[len++] = a;

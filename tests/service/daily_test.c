@@ -609,6 +609,36 @@ TEST(a_removed_user_is_known_as_such_until_the_planner_must_have_heard_of_it) {
     world_ends();
 }
 
+/* A planner that ended had asked for ada by the due of before a change, and told nobody of that. */
+TEST(what_a_new_planner_says_of_a_due_is_believed_of_who_has_failed_before) {
+    world_at(AT(7, 5));
+    job_fails("ada", 1, DN_CLASS_LLM);
+    world_boots();
+    user("ada", DUE(20, 0));
+    plan_is_late("ada", stored("ada").n);
+    world_runs_to(AT(18, 59));
+    CHECK_INT(starts_of("ada"), 1);
+    world_runs_to(AT(19, 1));
+    CHECK_INT(starts_of("ada"), 2);
+    world_ends();
+}
+
+TEST(what_a_new_planner_says_of_a_due_is_believed_of_who_waits) {
+    world_at(AT(18, 50));
+    w.config.max_concurrency = 1;
+    w.config.job_timeout_ms = 3600000;
+    job_is_ok("busy", 0, 20 * 60000);
+    world_boots();
+    user("busy", DUE(19, 45));
+    user("ada", DUE(20, 0));
+    world_runs_to(AT(18, 59));
+    plan_is_late("ada", stored("ada").n);
+    world_runs_to(AT(19, 30));
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_UINT(queue_now().expired, 0);
+    world_ends();
+}
+
 TEST(of_a_removed_user_nothing_is_remembered_for_long) {
     world_at(AT(6, 59));
     job_answers("ada", 1, DN_OUTCOME_ERROR, DN_CLASS_LLM, 30000);
