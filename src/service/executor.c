@@ -50,6 +50,7 @@ typedef struct executor {
     bool                     introduced, stopping;
     uint64_t                 told;   /* how many run, as it was said last */
     bool                     to_say; /* so many, changed or not */
+    dn_ref                   tasks;  /* by name, looked up once: it is asked for each job */
     dn_pipe                  to_kv, to_kv_notes, to_queue;
     dn_executor_status       status;
 } executor;
@@ -114,6 +115,7 @@ static int executor_init(dn_self *self, void *state, const void *config) {
     for (uint32_t i = 0; i < max; i++) e->slots[i].next_free = i + 1 < max ? i + 2 : 0;
     e->free = 1;
     e->room = max;
+    e->tasks = dn_name(self, DN_TASKS);
     dn_pipe_init(self, &e->to_kv, DN_KV, DN_FINALIZE_SUCCESS);
     dn_pipe_init(self, &e->to_kv_notes, DN_KV, DN_NOTE_ATTEMPTS);
     dn_pipe_init(self, &e->to_queue, DN_QUEUE, DN_SETTLED);
@@ -320,8 +322,8 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     memcpy(b.brief.id, w->id, w->id_len);
     e->status.started++;
     note(self, e, s, w->cls);
-    const int rc = dn_dynamic_start(self, dn_name(self, DN_TASKS), &b, sizeof b.brief + w->id_len,
-                                    START_TIMEOUT_MS, &call);
+    const int rc =
+        dn_dynamic_start(self, e->tasks, &b, sizeof b.brief + w->id_len, START_TIMEOUT_MS, &call);
     /* This actor is about to be stopped with it; work that is failed meanwhile would be work that nobody tried. */
     if (rc == DN_EDEAD) dn_fail_code(rc, "there is nobody to start tasks");
     if (rc < 0 || starts(e, s, call) < 0)
