@@ -1,22 +1,12 @@
 /* report_days.c - which days are kept, and how they ended. */
 #include "report_days.h"
 
+#include "domain/day_rows.h"
+
 #include <assert.h>
 #include <string.h>
 
 static uint64_t misses(const day_row *row) { return row->ends[DAY_CUTOFF] + row->ends[DAY_MISSED]; }
-
-/* The first row that is not before that day. */
-static uint32_t place_of(const days *d, dn_day day) {
-    uint32_t low = 0, high = d->len;
-
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (d->rows[middle].day < day) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
 
 /* Of those between the first and the last, the one with fewest misses: of equals the earliest. */
 static int32_t strip_of_least(days *d) {
@@ -37,8 +27,8 @@ static int32_t strip_of_least(days *d) {
 static day_row *row_of(days *d, dn_day day) {
     if (d->last < d->len && d->rows[d->last].day == day) return &d->rows[d->last];
 
-    const uint32_t place = place_of(d, day);
-    day_row       *row = &d->rows[place];
+    const size_t place = dn_day_rows_from(d->rows, sizeof *d->rows, d->len, day);
+    day_row     *row = &d->rows[place];
     if (place == d->len || row->day != day) {
         if (d->len == DAYS_LEN) return NULL;
         memmove(row + 1, row, (d->len - place) * sizeof *row);
@@ -46,7 +36,7 @@ static day_row *row_of(days *d, dn_day day) {
         *row = (day_row){.day = day, .strip = -1};
         row->strip = d->strips_len < DAYS_STRIPS ? (int32_t)d->strips_len++ : strip_of_least(d);
     }
-    d->last = place;
+    d->last = (uint32_t)place;
     return row;
 }
 

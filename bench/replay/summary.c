@@ -2,6 +2,7 @@
  * The days of a run come in order, or nearly so: they are kept in a sorted row, and the last one is asked first. */
 #include "summary.h"
 
+#include "domain/day_rows.h"
 #include "obs/sketch.h"
 #include "text_out.h"
 
@@ -34,22 +35,11 @@ void summary_free(summary *s) {
 
 /* ---- Days ---- */
 
-static size_t place_of(const summary *s, dn_day day) {
-    size_t low = 0, high = s->days_len;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (s->days[middle].day < day) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 static summary_totals *totals_of(summary *s, dn_day day) {
     static summary_totals nobodys;
 
     if (s->last < s->days_len && s->days[s->last].day == day) return &s->days[s->last].totals;
-    const size_t at = s->last = place_of(s, day);
+    const size_t at = s->last = dn_day_rows_from(s->days, sizeof *s->days, s->days_len, day);
     if (at < s->days_len && s->days[at].day == day) return &s->days[at].totals;
     if (s->days_len == s->days_cap) {
         const size_t cap = s->days_cap ? s->days_cap * 2 : 64;

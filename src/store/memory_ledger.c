@@ -1,6 +1,8 @@
 /* memory_ledger.c - the ledger's rows, by day and by number; see memory_ledger.h. */
 #include "memory_ledger.h"
 
+#include "domain/day_rows.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +22,7 @@ void ledger_done(ledger *l) {
 
 /* Where the first day stands that is not before `day`. */
 static size_t ledger_from(const ledger *l, dn_day day) {
-    size_t low = 0, high = l->len;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (l->days[middle].day < day) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return dn_day_rows_from(l->days, sizeof *l->days, l->len, day);
 }
 
 static ledger_day *day_find(ledger *l, dn_day day) {

@@ -1,6 +1,8 @@
 /* totals.c - counts by day; see totals.h. */
 #include "totals.h"
 
+#include "domain/day_rows.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +28,7 @@ int totals_reserve(totals *t, size_t days) {
 }
 
 size_t totals_from(const totals *t, dn_day day) {
-    size_t low = 0, high = t->len;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (t->days[middle].day < day) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return dn_day_rows_from(t->days, sizeof *t->days, t->len, day);
 }
 
 dn_day_totals *totals_at_borrow(totals *t, dn_day day, bool *out_new) {
