@@ -78,7 +78,7 @@ typedef struct check_final {
     int64_t         last_run_ms; /* INT64_MIN: none */
     uint32_t        context_epoch;
 } check_final;
-void check_user(check *c, const check_final *user);
+void check_user(check *c, const check_final *f);
 
 /* The run is over: it went on until just before that instant. DN_ENOMEM: not all of it could be looked at. */
 DN_MUST_USE int check_end(check *c, int64_t steady_ms);

@@ -124,10 +124,11 @@ static void judge_numbers(check *c, const dn_happening *h) {
     if (h->enqueued != c->enqueued)
         check_say(c, CHECK_TICK, CHECK_ALL, DN_DAY_NONE, "a tick says enqueued %llu: right is %llu",
                   (unsigned long long)h->enqueued, (unsigned long long)c->enqueued);
-    if (h->eligible != c->enqueued + c->ignored)
+    const uint64_t eligible = c->enqueued + c->ignored;
+    if (h->eligible != eligible)
         check_say(c, CHECK_TICK, CHECK_ALL, DN_DAY_NONE,
                   "a tick says eligible_in_window %llu: right is %llu",
-                  (unsigned long long)h->eligible, (unsigned long long)(c->enqueued + c->ignored));
+                  (unsigned long long)h->eligible, (unsigned long long)eligible);
 }
 
 /* Where messages take time a process may come back just before a tick, and has its first one close to the next: what

@@ -85,7 +85,10 @@ void compare_table_remove(compare_table *t, compare_entry *e) {
 }
 
 void compare_table_clear(compare_table *t) {
-    while (t->oldest) compare_table_remove(t, t->oldest);
+    while (t->oldest) {
+        assert(!t->oldest->older);
+        compare_table_remove(t, t->oldest);
+    }
 }
 
 void compare_table_done(compare_table *t) {

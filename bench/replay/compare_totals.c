@@ -4,6 +4,7 @@
 
 #include "compare_pairs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -118,8 +119,9 @@ size_t compare_totals_days(const compare_totals *other, const compare_totals *ow
     size_t                      i = 0, j = 0, differ = 0;
 
     while (i < other->days_len || j < own->days_len) {
-        const compare_day    *a = i < other->days_len ? &other->days[i] : NULL;
-        const compare_day    *b = j < own->days_len ? &own->days[j] : NULL;
+        const compare_day *a = i < other->days_len ? &other->days[i] : NULL;
+        const compare_day *b = j < own->days_len ? &own->days[j] : NULL;
+        assert(a || b);
         const dn_day          day = !b || (a && a->day < b->day) ? a->day : b->day;
         const bool            has_a = a && a->day == day, has_b = b && b->day == day;
         const summary_totals *left = has_a ? &a->totals : &nothing,
@@ -170,6 +172,8 @@ wrong:
 }
 
 static bool ends_alike(const user_line *a, const user_line *b) {
+    assert(a->before && a->after);
+    assert(b->before && b->after);
     return a->before_len == b->before_len && a->after_len == b->after_len &&
            memcmp(a->before, b->before, a->before_len) == 0 &&
            memcmp(a->after, b->after, a->after_len) == 0;

@@ -144,7 +144,7 @@ static void has_ended(crew *c, worker *w) {
 }
 
 static void hear(crew *c, worker *w) {
-    report r;
+    report r = {0};
     size_t have = 0;
 
     while (have < sizeof r) {
@@ -195,6 +195,7 @@ static void gather(crew *c) {
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the worker writes its own */
 static int hire(crew *c, uint32_t i, volatile uint64_t *seeds) {
     worker *w = &c->workers[i];
     int     ends[2];

@@ -19,6 +19,6 @@ DN_MUST_USE int untold_before(untold *u, dn_store *store);
 
 /* Tells it: how many things. Negative: DN_ENOMEM. */
 int untold_tell(untold *u, dn_store *store, int64_t wall_ms,
-                void (*tell)(void *context, const dn_happening *h), void *context);
+                void (*told)(void *context, const dn_happening *h), void *context);
 
 #endif

@@ -122,10 +122,10 @@ static void write_ticks(const summary *s, FILE *f) {
 }
 
 static void write_text(FILE *f, const char *text) {
-    char         quoted[6 * 512 + 10];
-    const size_t len = strnlen(text, 512);
+    char        quoted[6 * 512 + 10];
+    const char *end = text_out_string(quoted, text, strnlen(text, 512));
 
-    (void)fwrite(quoted, 1, (size_t)(text_out_string(quoted, text, len) - quoted), f);
+    (void)fwrite(quoted, 1, (size_t)(end - quoted), f);
 }
 
 int summary_write(const summary *s, FILE *f, const char *const *violations, size_t violations_len) {

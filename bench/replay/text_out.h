@@ -9,7 +9,7 @@
 static inline char *text_out_words(char *at, const char *words) {
     const size_t len = strlen(words);
 
-    memcpy(at, words, len);
+    memcpy(at, words, len); /* NOLINT(bugprone-not-null-terminated-result): more comes behind */
     return at + len;
 }
 

@@ -372,7 +372,7 @@ int world_begin(world *w) {
     w->ended = DAILY_PATH;
     const int rc = dn_sim_boot(w->sim, &root);
 
-    if (rc < 0 && rc != DN_PENDING) return rc;
+    if (rc < 0) return rc;
     w->back_ms = INT64_MIN;
     pending_again(&w->pending);
     hand_on(w);

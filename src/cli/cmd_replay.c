@@ -139,7 +139,7 @@ static int run(const call *c, replay_config *config, compare *beside) {
     if (w.bar.shown || call_flag(c, "progress")) {
         w.bar.shown = true;
         config->progress = progressed;
-        config->context = &w;
+        config->context = &w; /* cppcheck-suppress autoVariables; of no use when the run is over */
     }
     const int rc = replay_run(config, &run, why);
     progress_end(&w.bar);

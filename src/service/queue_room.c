@@ -69,7 +69,7 @@ static room_piece *piece_new(room *r, uint32_t size) {
 void *room_take(room *r, size_t size) {
     const uint32_t steps = (uint32_t)((size + ROOM_STEP - 1) / ROOM_STEP);
 
-    assert(size > 0 && size <= ROOM_BLOCK_MAX);
+    assert(size > 0 && steps <= ROOM_BLOCK_MAX / ROOM_STEP);
     room_piece *p = r->sizes[steps].first;
     if (!p || is_full(p)) p = piece_new(r, steps);
     if (!p) return NULL;

@@ -594,12 +594,16 @@ int dn_recorder_new(const dn_recorder_config *config, dn_recorder **out_recorder
     return DN_OK;
 }
 
-void dn_recorder_free(dn_recorder *d) {
-    if (!d) return;
-    record_notes_done(&d->notes);
-    free(d);
+void dn_recorder_free(dn_recorder *recorder) {
+    if (!recorder) return;
+    record_notes_done(&recorder->notes);
+    free(recorder);
 }
 
-const dn_journal *dn_recorder_journal_borrow(const dn_recorder *d) { return &d->notes.journal; }
+const dn_journal *dn_recorder_journal_borrow(const dn_recorder *recorder) {
+    return &recorder->notes.journal;
+}
 
-const dn_child_spec *dn_recorder_child_borrow(const dn_recorder *d) { return &d->child; }
+const dn_child_spec *dn_recorder_child_borrow(const dn_recorder *recorder) {
+    return &recorder->child;
+}

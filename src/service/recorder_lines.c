@@ -164,22 +164,22 @@ size_t record_line_remove(record_words *w, char *out, int64_t at_ms, const recor
 }
 
 size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64_t duration_ms,
-                           uint32_t attempt, const record_note *n) {
+                           uint32_t attempt, const record_note *stopped) {
     char *at = out;
 
     PUT(at, "{\"op\":\"outcome\",");
-    at = put_id(at, n->id, n->id_len);
+    at = put_id(at, stopped->id, stopped->id_len);
     PUT(at, ",\"day\":");
-    at = put_day(w, at, n->day);
+    at = put_day(w, at, stopped->day);
     PUT(at, ",\"attempt\":");
     at = dn_digits_write(at, attempt);
-    switch ((dn_outcome)n->outcome) {
+    switch ((dn_outcome)stopped->outcome) {
     case DN_OUTCOME_OK: PUT(at, ",\"result\":\"ok\""); break;
     case DN_OUTCOME_TIMEOUT: PUT(at, ",\"result\":\"timeout\""); break;
     case DN_OUTCOME_ERROR:
     case DN_OUTCOME_CRASH:
         PUT(at, ",\"result\":\"error\",\"error_class\":\"");
-        at = put_text(at, dn_error_class_text((dn_error_class)n->cls));
+        at = put_text(at, dn_error_class_text((dn_error_class)stopped->cls));
         PUT(at, "\"");
         break;
     }

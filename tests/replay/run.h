@@ -32,7 +32,10 @@ static inline char *slurp(const char *name) {
     CHECK_MSG(f && text, "%s is not there", path);
     for (size_t got; (got = fread(text + len, 1, cap - len - 1, f)) > 0;) {
         len += got;
-        if (len + 1 == cap) text = realloc(text, cap *= 2);
+        if (len + 1 < cap) continue;
+        char *wider = realloc(text, cap *= 2);
+        CHECK(wider);
+        text = wider;
     }
     (void)fclose(f);
     text[len] = '\0';
@@ -129,7 +132,7 @@ static inline int lines_with(const char *first, ...) {
     return count;
 }
 
-#define LINES(...) lines_with(__VA_ARGS__, NULL)
+#define LINES(...) lines_with(__VA_ARGS__, (const char *)NULL)
 
 /* What is left of the log without its ticks. */
 static inline void ticks_go(void) {

@@ -230,7 +230,7 @@ TEST(every_number_of_the_header_is_taken_from_its_key) {
         trace *t = reads(text);
         for (size_t k = 0; k < TRACE_NUMBERS; k++) {
             const trace_number *const other = &trace_numbers[k];
-            const char *const field = (const char *)trace_settings_borrow(t) + other->offset;
+            const void *const field = (const char *)trace_settings_borrow(t) + other->offset;
             const double      wanted = k == i ? value : other->otherwise;
 
             if (other->is_ratio) CHECK_MSG(*(const double *)field == wanted, "%s", other->key);
