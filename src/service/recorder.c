@@ -57,7 +57,7 @@ typedef enum state_of {
     WRITES, /* it is whole */
 } state_of;
 
-typedef struct recorder {
+typedef struct recording {
     dn_recorder *shared;
     record_file  file;
     record_order order;
@@ -100,7 +100,7 @@ typedef struct recorder {
 
     bool     troubled; /* and that was said */
     uint64_t dropped;
-} recorder;
+} recording;
 
 static int  recorder_init(dn_self *self, void *state, const void *config);
 static int  recorder_on_notes(dn_self *self, void *state, const dn_msg *msg);
@@ -122,7 +122,7 @@ static const dn_handler recorder_handlers[] = {
 
 static const dn_class recorder_class = {
     .name = "recorder",
-    .state_size = sizeof(recorder),
+    .state_size = sizeof(recording),
     .init = recorder_init,
     .handlers = DN_SLICE(recorder_handlers),
     .terminate = recorder_terminate,
@@ -134,14 +134,14 @@ static void file_release(void *file) { record_file_give_up(file); }
 static void order_release(void *order) { record_order_done(order); }
 static void numbers_release(void *numbers) { dn_numbers_done(numbers); }
 static void held_release(void *state) {
-    recorder *r = state;
+    recording *r = state;
 
     free(r->held);
     r->held = NULL;
 }
 
 /* The last one that ticks fall on. */
-static int64_t tick_before(recorder *r, int64_t wall_ms) {
+static int64_t tick_before(recording *r, int64_t wall_ms) {
     const int64_t every_ms = r->shared->config.service->tick_ms;
 
     if (wall_ms < r->tick_ms || wall_ms >= r->tick_ms + every_ms) {
@@ -152,13 +152,13 @@ static int64_t tick_before(recorder *r, int64_t wall_ms) {
 }
 
 /* What is under way already belongs to no trace, or to this one: the next tick's is the first of another. */
-static void want(const dn_self *self, recorder *r) {
+static void want(const dn_self *self, recording *r) {
     r->wanted = true;
     r->from_ms = tick_before(r, dn_now_ms(self)) + r->shared->config.service->tick_ms;
 }
 
 static int recorder_init(dn_self *self, void *state, const void *config) {
-    recorder *r = state;
+    recording *r = state;
 
     r->shared = (dn_recorder *)(uintptr_t)config; /* its own, though every config is const */
     record_file_init(&r->file, r->shared->config.path, r->shared->config.files);
@@ -175,7 +175,7 @@ static int recorder_init(dn_self *self, void *state, const void *config) {
 /* ---- Trouble ---- */
 
 /* The trace ends where it was whole; the next one begins with all users, and is right again. */
-static void give_up(dn_self *self, recorder *r, int64_t again_ms, const char *why) {
+static void give_up(dn_self *self, recording *r, int64_t again_ms, const char *why) {
     if (r->call) dn_call_cancel(self, r->call);
     r->call = 0;
     record_file_give_up(&r->file);
@@ -191,11 +191,11 @@ static void give_up(dn_self *self, recorder *r, int64_t again_ms, const char *wh
     r->troubled = true;
 }
 
-static void file_failed(dn_self *self, recorder *r) {
+static void file_failed(dn_self *self, recording *r) {
     give_up(self, r, AGAIN_MS, strerror(r->file.error));
 }
 
-static void well(recorder *r) {
+static void well(recording *r) {
     if (r->troubled)
         dn_log(DN_LOG_INFO, "recorder.well",
                "%s: a new trace has begun; %" PRIu64 " happenings are in none",
@@ -206,13 +206,13 @@ static void well(recorder *r) {
 
 /* ---- Lines ---- */
 
-static void line_out(dn_self *self, recorder *r, const char *line, size_t len) {
+static void line_out(dn_self *self, recording *r, const char *line, size_t len) {
     r->to_flush = true;
     if (record_file_add(&r->file, line, len) < 0) file_failed(self, r);
 }
 
 /* One with an instant. */
-static void line_in_order(dn_self *self, recorder *r, const char *line, size_t len) {
+static void line_in_order(dn_self *self, recording *r, const char *line, size_t len) {
     if (r->state == WRITES) {
         line_out(self, r, line, len);
         return;
@@ -231,7 +231,7 @@ static void line_in_order(dn_self *self, recorder *r, const char *line, size_t l
     r->held_len += len;
 }
 
-static void flush(dn_self *self, recorder *r, int64_t end_ms) {
+static void flush(dn_self *self, recording *r, int64_t end_ms) {
     char end[DN_INSTANT_TEXT];
 
     if (end_ms <= r->start_ms) end_ms = r->start_ms + 1;
@@ -242,7 +242,7 @@ static void flush(dn_self *self, recorder *r, int64_t end_ms) {
 
 /* ---- A trace begins ---- */
 
-static void ask_for_users(dn_self *self, recorder *r) {
+static void ask_for_users(dn_self *self, recording *r) {
     r->call = 0;
     if (dn_call(self, dn_name(self, DN_KV), DN_KV_LIST, &r->page, sizeof r->page, CALL_MS,
                 &r->call) < 0)
@@ -250,14 +250,14 @@ static void ask_for_users(dn_self *self, recorder *r) {
 }
 
 /* The life before ended when its last trace does. Replay is down as long as nothing was planned. */
-static bool was_before(const recorder *r, int64_t now_ms, int64_t *out_end_ms) {
+static bool was_before(const recording *r, int64_t now_ms, int64_t *out_end_ms) {
     char         first[RECORD_LINE_MAX];
     const size_t len = record_file_first(r->shared->config.path, first, sizeof first);
 
     return record_header_end(first, len, out_end_ms) && *out_end_ms <= now_ms;
 }
 
-static void begin(dn_self *self, recorder *r, int64_t at_ms, const record_note *n) {
+static void begin(dn_self *self, recording *r, int64_t at_ms, const record_note *n) {
     char    line[RECORD_LINE_MAX];
     size_t  end_at, len;
     int64_t before_ms;
@@ -288,7 +288,7 @@ static void begin(dn_self *self, recorder *r, int64_t at_ms, const record_note *
     ask_for_users(self, r);
 }
 
-static void is_whole(dn_self *self, recorder *r) {
+static void is_whole(dn_self *self, recording *r) {
     const char *held = r->held, *end = r->held + r->held_len;
 
     r->state = WRITES;
@@ -307,7 +307,7 @@ static void is_whole(dn_self *self, recorder *r) {
 }
 
 static int recorder_on_users(dn_self *self, void *state, const dn_msg *msg) {
-    recorder                *r = state;
+    recording               *r = state;
     const dn_kv_list_answer *a = dn_msg_body_borrow(msg);
     char                     line[RECORD_LINE_MAX];
 
@@ -331,7 +331,7 @@ static int recorder_on_users(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static int recorder_on_ask(dn_self *self, void *state, const dn_msg *msg) {
-    recorder *r = state;
+    recording *r = state;
 
     (void)msg;
     if (r->state == USERS && !r->call) ask_for_users(self, r);
@@ -339,7 +339,7 @@ static int recorder_on_ask(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static int recorder_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
-    recorder *r = state;
+    recording *r = state;
 
     if (DN_BODY(dn_call_failed, msg)->id != r->call) return DN_OK;
     r->call = 0;
@@ -350,14 +350,14 @@ static int recorder_on_call_failed(dn_self *self, void *state, const dn_msg *msg
 /* ---- Instants ---- */
 
 /* Told before its turn, so that what happened before it came can be told from what did behind it. */
-static void tick_is_known(recorder *r, const record_note *n) {
+static void tick_is_known(recording *r, const record_note *n) {
     if (r->ticks_len == 0) r->first_ms = n->at_ms;
     r->ticks[r->ticks_len % TICKS].at_ms = tick_before(r, n->at_ms);
     r->ticks[r->ticks_len % TICKS].came_ms = n->at_ms;
     r->ticks_len++;
 }
 
-static bool is_before_its_tick(const recorder *r, int64_t wall_ms, int64_t at_ms) {
+static bool is_before_its_tick(const recording *r, int64_t wall_ms, int64_t at_ms) {
     const uint64_t oldest = r->ticks_len > TICKS ? r->ticks_len - TICKS : 0;
 
     for (uint64_t i = r->ticks_len; i > oldest && r->ticks[(i - 1) % TICKS].at_ms >= at_ms; i--)
@@ -366,7 +366,7 @@ static bool is_before_its_tick(const recorder *r, int64_t wall_ms, int64_t at_ms
     return false;
 }
 
-static bool tick_is_waited_for(recorder *r, const record_note *n, int64_t now_ns) {
+static bool tick_is_waited_for(recording *r, const record_note *n, int64_t now_ns) {
     const int64_t newest_ms = r->ticks[(r->ticks_len - 1) % TICKS].came_ms;
 
     return n->kind != DN_HAPPENED_TICK && tick_before(r, n->at_ms) > newest_ms &&
@@ -374,7 +374,7 @@ static bool tick_is_waited_for(recorder *r, const record_note *n, int64_t now_ns
 }
 
 /* A wall instant on the trace's steady line. What has seen a step before the tick told of it goes by the steady clock. */
-static int64_t steady_ms(const recorder *r, int64_t wall_ms, int64_t mono_ns) {
+static int64_t steady_ms(const recording *r, int64_t wall_ms, int64_t mono_ns) {
     const int64_t by_wall_ms = wall_ms - r->steps_ms;
     const int64_t by_steady_ms = r->base_ms + (mono_ns - r->base_ns) / 1000000;
     const int64_t apart_ms = by_wall_ms - by_steady_ms;
@@ -383,7 +383,7 @@ static int64_t steady_ms(const recorder *r, int64_t wall_ms, int64_t mono_ns) {
 }
 
 /* Of a job it matters at a cutoff alone, which is at a minute: else it is the instant that becomes its user's. */
-static int64_t instant_of(recorder *r, const record_note *n) {
+static int64_t instant_of(recording *r, const record_note *n) {
     const int64_t tick_ms = tick_before(r, n->at_ms);
     const bool    matters = n->kind != DN_HAPPENED_STOPPED || tick_ms % DN_MINUTE_MS == 0;
     const bool    before = matters && is_before_its_tick(r, n->at_ms, tick_ms);
@@ -392,7 +392,7 @@ static int64_t instant_of(recorder *r, const record_note *n) {
 }
 
 /* Of a line with one: they never fall. */
-static int64_t in_order_ms(recorder *r, int64_t at_ms) {
+static int64_t in_order_ms(recording *r, int64_t at_ms) {
     if (at_ms > r->last_ms) r->last_ms = at_ms;
     return r->last_ms;
 }
@@ -401,7 +401,7 @@ static int64_t in_order_ms(recorder *r, int64_t at_ms) {
 
 /* Replay knows of no attempts before its beginning. What is kept of a user goes with a success; that of the others
  * is as much as kv keeps of them. */
-static uint32_t attempt_of(recorder *r, const record_note *n) {
+static uint32_t attempt_of(recording *r, const record_note *n) {
     if (!r->in_the_middle) return n->attempt;
     const uint64_t *known = dn_numbers_find(&r->before, n->n);
     const bool      same_day = known && (dn_day)(*known >> 32) == n->day;
@@ -414,7 +414,7 @@ static uint32_t attempt_of(recorder *r, const record_note *n) {
 }
 
 /* In replay a job begins at its tick. One that had to wait for a slot did not begin at one. */
-static void on_stopped(dn_self *self, recorder *r, const record_note *n, int64_t at_ms) {
+static void on_stopped(dn_self *self, recording *r, const record_note *n, int64_t at_ms) {
     const int64_t began_ms = n->at_ms - n->ms, tick_ms = tick_before(r, began_ms);
     const int64_t from_ms =
         tick_ms > r->first_ms ? tick_ms : r->first_ms; /* as the first one does */
@@ -431,7 +431,7 @@ static void on_stopped(dn_self *self, recorder *r, const record_note *n, int64_t
     r->to_flush = true;
 }
 
-static void on_store_well(dn_self *self, recorder *r, int64_t at_ms) {
+static void on_store_well(dn_self *self, recording *r, int64_t at_ms) {
     char          line[RECORD_LINE_MAX];
     const int64_t from_ms = in_order_ms(r, r->full_ms);
 
@@ -441,7 +441,7 @@ static void on_store_well(dn_self *self, recorder *r, int64_t at_ms) {
                       record_line_store_fails(&r->words, line, from_ms, at_ms - from_ms));
 }
 
-static void write_down(dn_self *self, recorder *r, const record_note *n) {
+static void write_down(dn_self *self, recording *r, const record_note *n) {
     const int64_t at_ms = instant_of(r, n);
     char          line[RECORD_LINE_MAX];
 
@@ -465,12 +465,12 @@ static void write_down(dn_self *self, recorder *r, const record_note *n) {
 }
 
 /* True: a trace begins with the tick before this, and what comes from here on is in it. */
-static bool begins_here(const dn_self *self, const recorder *r, const record_note *n) {
+static bool begins_here(const dn_self *self, const recording *r, const record_note *n) {
     if (r->full || dn_mono_ns(self) < r->again_ns) return false;
     return r->first || (r->wanted && n->at_ms >= r->from_ms);
 }
 
-static void take(dn_self *self, recorder *r, const record_note *n) {
+static void take(dn_self *self, recording *r, const record_note *n) {
     if (n->kind == DN_HAPPENED_CLOCK && r->wanted) want(self, r);
     if (n->kind == DN_HAPPENED_STORE_FAILED) {
         r->full = true;
@@ -483,7 +483,7 @@ static void take(dn_self *self, recorder *r, const record_note *n) {
     else write_down(self, r, n);
 }
 
-static void take_all(dn_self *self, recorder *r, int64_t now_ns) {
+static void take_all(dn_self *self, recording *r, int64_t now_ns) {
     const record_note *n;
 
     if (r->ticks_len == 0 && now_ns != INT64_MAX) return; /* it is not known yet when all begins */
@@ -495,7 +495,7 @@ static void take_all(dn_self *self, recorder *r, int64_t now_ns) {
     }
 }
 
-static void note_ticks(recorder *r, const record_packet *p, const char *notes) {
+static void note_ticks(recording *r, const record_packet *p, const char *notes) {
     for (size_t at = 0; p->lane == RECORD_MAIN && at < p->len;) {
         const record_note *n = (const record_note *)(const void *)(notes + at);
         if (n->kind == DN_HAPPENED_TICK) tick_is_known(r, n);
@@ -504,7 +504,7 @@ static void note_ticks(recorder *r, const record_packet *p, const char *notes) {
 }
 
 static int recorder_on_notes(dn_self *self, void *state, const dn_msg *msg) {
-    recorder            *r = state;
+    recording           *r = state;
     const record_packet *p = dn_msg_body_borrow(msg);
     const char          *notes = (const char *)(p + 1);
 
@@ -519,7 +519,7 @@ static int recorder_on_notes(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static int recorder_on_beat(dn_self *self, void *state, const dn_msg *msg) {
-    recorder *r = state;
+    recording *r = state;
 
     (void)msg;
     dn_timer_after(self, BEAT_MS, RECORDER_BEAT, 0);
@@ -533,7 +533,7 @@ static int recorder_on_beat(dn_self *self, void *state, const dn_msg *msg) {
 
 /* What the queue remembered is gone, throttles too; those of a replay would hold on. */
 static int recorder_on_down(dn_self *self, void *state, const dn_msg *msg) {
-    recorder *r = state;
+    recording *r = state;
 
     (void)msg;
     if (r->state != IDLE) want(self, r);
@@ -542,7 +542,7 @@ static int recorder_on_down(dn_self *self, void *state, const dn_msg *msg) {
 
 /* All who told have ended. */
 static void recorder_terminate(dn_self *self, void *state) {
-    recorder *r = state;
+    recording *r = state;
 
     if (r->ticks_len > 0) take_all(self, r, INT64_MAX);
     if (r->state == WRITES && r->full) on_store_well(self, r, r->covered_ms + 1);
