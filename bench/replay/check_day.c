@@ -32,8 +32,12 @@ static void look_at_next_day(check *c, const check_person *p, uint64_t n, int64_
         check_look_soon(c, n, since_ms);
 }
 
+static bool waits_with_ok(const check_person *p, dn_day day) {
+    return p->state == CHECK_OK_WAITS && p->days[0].day == day;
+}
+
 static bool has_ok(const check_person *p, dn_day day) {
-    return p->days[0].day == day && (p->state == CHECK_OK_WAITS || (p->flags & CHECK_MAYBE_OK));
+    return waits_with_ok(p, day) || check_may_have_ok(p, day);
 }
 
 /* ---- Finalizations ---- */
@@ -77,8 +81,7 @@ static void judge_cutoff(check *c, const check_person *p, const dn_happening *h)
         check_say(c, CHECK_I6, h->n, h->day,
                   "cutoff_reached before its cutoff: right is not before %02u:%02u", p->due / 60U,
                   p->due % 60U);
-    if (p->state == CHECK_OK_WAITS && p->days[0].day == h->day && !(p->flags & CHECK_BEHIND) &&
-        !check_is_recent(c, h->n))
+    if (waits_with_ok(p, h->day) && !(p->flags & CHECK_BEHIND) && !check_is_recent(c, h->n))
         check_say(c, CHECK_I6, h->n, h->day,
                   "cutoff_reached, but an attempt was ok before it was written: right is success");
 }
@@ -96,13 +99,13 @@ static void apply(check *c, check_person *p, const dn_happening *h) {
     check_changed(c, h->n);
     if (success) {
         r->last_run_ms = p->flags & CHECK_OK_APART ? r->ok_ms : c->wall_ms;
-        if (p->state == CHECK_OK_WAITS && p->days[0].day == h->day) check_ok_is_settled(c, p);
+        if (waits_with_ok(p, h->day)) check_ok_is_settled(c, p);
     } else {
         r->epoch++;
         c->cutoffs++;
     }
     /* Behind a cutoff it may still come to light, as a late success. */
-    if (success && p->days[0].day == h->day) p->flags &= (uint16_t)~CHECK_MAYBE_OK;
+    if (success) check_has_no_ok(p, h->day);
     /* The tick that asked for the cutoff could not ask for the next day too. */
     look_at_next_day(c, p, h->n, c->now_ms + !success);
 }
@@ -142,8 +145,8 @@ void check_on_late(check *c, const dn_happening *h) {
     if (!check_is_closed(p, h->day))
         check_say(c, CHECK_LATE, h->n, h->day,
                   "a late success, but the day was not finalized: right is a success");
-    if (p->state == CHECK_OK_WAITS) check_ok_is_settled(c, p);
-    p->flags &= (uint16_t)~CHECK_MAYBE_OK;
+    if (waits_with_ok(p, h->day)) check_ok_is_settled(c, p);
+    check_has_no_ok(p, h->day);
     check_changed(c, h->n);
     check_look_soon(c, h->n, c->now_ms);
 }

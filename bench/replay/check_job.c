@@ -81,6 +81,12 @@ static void judge_asking(check *c, const check_person *p, const dn_happening *h,
                   check_day_text(w.day, day), p->due / 60U, p->due % 60U);
 }
 
+/* One that was removed. */
+static check_tries *stays_with_its_id(check *c, const dn_happening *h) {
+    if (check_users_stay(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0) c->starved = true;
+    return check_users_bequeath(&c->users, (uint32_t)h->n, h->day);
+}
+
 void check_on_enqueued(check *c, const dn_happening *h) {
     check_person *p = known(c, h, "enqueued");
     bool          fresh;
@@ -102,9 +108,8 @@ void check_on_enqueued(check *c, const dn_happening *h) {
                   (long long)(c->now_ms - t->asked_ms), (long long)c->retry_ms);
     t->asked_ms = c->now_ms;
     if (!check_lives(p)) {
-        check_users_bequeath(&c->users, (uint32_t)h->n, c->now_ms);
-        if (check_users_stay(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0)
-            c->starved = true;
+        check_tries *of_heir = stays_with_its_id(c, h);
+        if (of_heir) of_heir->asked_ms = c->now_ms;
     }
     if (c->config.lag_ms > 0 && c->now_ms - c->upset_ms <= c->config.lag_ms) {
         p->flags |= CHECK_MAYBE_QUEUED; /* or handed to an executor that is no more */
@@ -136,7 +141,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
     const check_person *busy = check_busy(&c->users, p);
     const check_tries  *t = check_tries_of(p, h->day);
     const bool throttled = t && t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms;
-    if (busy || (p->flags & (CHECK_MAYBE_QUEUED | CHECK_MAYBE_OK))) {
+    if (busy || (p->flags & CHECK_MAYBE_QUEUED) || check_may_have_ok(p, h->day)) {
         if (h->reason && strcmp(h->reason, "dedupe") == 0) return;
         if (!busy && throttled) return;
         check_say(c, CHECK_IGNORED, h->n, h->day,
@@ -289,6 +294,7 @@ void check_on_started(check *c, const dn_happening *h) {
     p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     if (!run_begins(c, p, h->n)) return;
     p->state = CHECK_RUNNING;
+    if (!check_lives(p)) (void)stays_with_its_id(c, h);
     if (c->running > c->config.max_concurrency)
         check_say(c, CHECK_I3, h->n, h->day, "%u attempts run: right is %u at most", c->running,
                   c->config.max_concurrency);

@@ -113,6 +113,16 @@ void check_changed(check *c, uint64_t n);
 void check_look_soon(check *c, uint64_t n, int64_t since_ms);
 void check_excuse(check *c); /* what the last tick asked for may come to nothing */
 
+/* An ok for that day, of an actor that ended, may still be on its way to the disk. */
+static inline bool check_may_have_ok(const check_person *p, dn_day day) {
+    return (p->days[0].day == day && (p->maybe_ok & 1U)) ||
+           (p->days[1].day == day && (p->maybe_ok & 2U));
+}
+static inline void check_has_no_ok(check_person *p, dn_day day) {
+    for (unsigned i = 0; i < 2; i++)
+        if (p->days[i].day == day) p->maybe_ok &= (uint8_t) ~(1U << i);
+}
+
 static inline bool check_is_closed(const check_person *p, dn_day day) {
     return day <= p->last_day || day < p->starts_on;
 }

@@ -32,9 +32,10 @@ void check_users_recount(check_users *u) {
 
 /* ---- Eras ---- */
 
-static void forget_tries(check_person *p, bool day_too) {
+/* But not of which days an ok may be on its way to the disk. */
+static void forget_tries(check_person *p) {
     for (int i = 0; i < 2; i++) {
-        if (day_too) p->days[i].day = DN_DAY_NONE;
+        if (!(p->maybe_ok & 1U << i)) p->days[i].day = DN_DAY_NONE;
         p->days[i].starts = 0;
         p->days[i].asked_ms = CHECK_NEVER;
     }
@@ -43,21 +44,22 @@ static void forget_tries(check_person *p, bool day_too) {
 void check_person_renew(check_users *u, check_person *p) {
     if (p->era < u->process) {
         p->state = CHECK_IDLE;
-        p->flags &=
-            (uint16_t) ~(CHECK_MAYBE_OK | CHECK_BEHIND | CHECK_MAYBE_QUEUED | CHECK_FORGOTTEN);
-        forget_tries(p, /* day_too= */ true);
+        p->flags &= (uint16_t) ~(CHECK_BEHIND | CHECK_MAYBE_QUEUED | CHECK_FORGOTTEN);
+        p->maybe_ok = 0;
+        forget_tries(p);
     } else {
-        if (p->state == CHECK_OK_WAITS) p->flags |= CHECK_MAYBE_OK;
+        if (p->state == CHECK_OK_WAITS) p->maybe_ok |= 1U;
         if (p->era < u->memory) p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
         else if (p->state == CHECK_QUEUED) p->flags |= CHECK_MAYBE_QUEUED;
         p->state = CHECK_IDLE;
-        if (p->era < u->memory) forget_tries(p, /* day_too= */ !(p->flags & CHECK_MAYBE_OK));
+        if (p->era < u->memory) forget_tries(p);
     }
     p->era = u->era;
 }
 
 check_tries *check_tries_open(check_person *p, dn_day day, bool *out_fresh) {
     const check_tries first = p->days[0];
+    const uint8_t     maybe_ok = p->maybe_ok;
 
     *out_fresh = false;
     if (first.day == day) return &p->days[0];
@@ -67,6 +69,7 @@ check_tries *check_tries_open(check_person *p, dn_day day, bool *out_fresh) {
     if (*out_fresh && out > p->last_day && out >= p->starts_on) p->flags |= CHECK_FORGOTTEN;
     p->days[0] = *out_fresh ? (check_tries){.day = day, .asked_ms = CHECK_NEVER} : p->days[1];
     p->days[1] = first;
+    p->maybe_ok = (uint8_t)((maybe_ok & 1U) << 1 | (*out_fresh ? 0U : maybe_ok >> 1));
     return &p->days[0];
 }
 
@@ -231,7 +234,7 @@ static int add(check_users *u, uint32_t n, uint32_t due, dn_day starts_on, const
     for (uint32_t i = u->end; i < end; i++) {
         u->people[check_place(i)] =
             (check_person){.era = u->era, .last_day = DN_DAY_NONE, .recorded = DN_DAY_NONE};
-        forget_tries(&u->people[check_place(i)], /* day_too= */ true);
+        forget_tries(&u->people[check_place(i)]);
         u->records[i] =
             (check_record){.last_run_ms = CHECK_NEVER, .elder = CHECK_NOBODY, .heir = CHECK_NOBODY};
     }
@@ -272,8 +275,7 @@ int check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_m
 }
 
 /* Rare, and then among few. */
-void check_users_bequeath(check_users *u, uint32_t n, int64_t now_ms) {
-    const check_person *dead = &u->people[check_place(n)];
+check_tries *check_users_bequeath(check_users *u, uint32_t n, dn_day day) {
     const check_record *r = &u->records[n];
     bool                fresh;
 
@@ -283,12 +285,12 @@ void check_users_bequeath(check_users *u, uint32_t n, int64_t now_ms) {
         if (!check_lives(p) || other->id_len != r->id_len ||
             memcmp(u->ids + other->id_at, u->ids + r->id_at, r->id_len) != 0)
             continue;
-        check_tries_open(p, dead->days[0].day, &fresh)->asked_ms = now_ms;
         p->flags |= CHECK_HAS_ELDER;
         u->records[i].elder = n;
         u->records[n].heir = i;
-        return;
+        return check_tries_open(p, day, &fresh);
     }
+    return NULL;
 }
 
 int check_users_remove(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms) {

@@ -19,7 +19,6 @@ typedef enum check_state {
 enum {
     CHECK_LIVES = 1,         /* registered, and not removed */
     CHECK_IN_WHEEL = 2,      /* check_wheel.h */
-    CHECK_MAYBE_OK = 4,      /* an actor crashed while it had an ok in hand: written or lost */
     CHECK_BEHIND = 8,        /* the ok came when its cutoff stood in the line already */
     CHECK_MAYBE_QUEUED = 16, /* an executor crashed: it may have been on its way there */
     CHECK_JUDGED = 32,       /* stands among those that are judged with the tick */
@@ -45,7 +44,8 @@ typedef struct check_person {
     uint32_t    next; /* in its list of the wheel */
     uint32_t    era;
     uint8_t     state;
-    uint8_t     spare[3];
+    uint8_t maybe_ok; /* bit i: of days[i] an ok was in hand when an actor ended: written or lost */
+    uint8_t spare[2];
 } check_person;
 _Static_assert(sizeof(check_person) == 64, "one cache line");
 
@@ -108,9 +108,10 @@ int check_users_put(check_users *u, uint32_t n, uint32_t due, dn_day starts_on, 
                     uint8_t id_len);
 /* Its record stays, for its job may still run. now_ms and retry_ms: how long its throttle stays with the id. */
 int check_users_remove(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms);
-/* Of one that was removed, and was asked for now: that stays with its id, and with who has it already. */
-int  check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms);
-void check_users_bequeath(check_users *u, uint32_t n, int64_t now_ms);
+/* Of one that was removed, and is busy all the same now: that stays with its id, and with who has it already, whose tries
+ * of that day are given. NULL: nobody has. */
+int          check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_ms);
+check_tries *check_users_bequeath(check_users *u, uint32_t n, dn_day day);
 
 /* Whose job keeps this one waiting: itself, or one that had its id before. NULL: nobody's. */
 check_person *check_busy(check_users *u, check_person *p);

@@ -1576,6 +1576,97 @@ TEST(again_with_the_same_id_and_waiting_for_an_attempt_that_is_over_is_found) {
     check_free(t.c);
 }
 
+TEST(
+    again_with_the_same_id_an_attempt_on_its_way_when_the_one_before_was_removed_keeps_it_waiting) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    tape t = tape_with(config, 6, 55);
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    go(&t, 0, 7, 0);
+    enqueue(&t, ADA);
+    SAY(&t, REMOVED, .n = ADA);
+    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    tick(&t, 0);
+    wait(&t, 1);
+    start(&t, ADA, 1);
+    go(&t, 0, 7, 1);
+    ignore(&t, ADA_AGAIN, "dedupe");
+    tick(&t, 0);
+    wait(&t, 1);
+    stop(&t, ADA, 1, DN_OUTCOME_TIMEOUT, MINUTE);
+    go(&t, 0, 7, 2);
+    ignore(&t, ADA_AGAIN, "throttle");
+    tick(&t, 0);
+    keeps(&t);
+}
+
+/* Due at 00:20: of the second of January she is ok at 23:30 before, while the disk is full; the executor ends, the clock
+ * steps on by a day, and so it goes with the third. Nothing is written yet. */
+static tape ada_is_ok_twice_before_the_disk_is_well(void) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 23, 30);
+    set(&t, ADA, DUE(0, 20));
+    cutoff(&t, ADA, DUE(0, 20));
+    tick(&t, 1);
+    go_ms(&t, MINUTE);
+    for (int day = TODAY + 1; day <= TODAY + 2; day++) {
+        if (day == TODAY + 1) world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = HOUR});
+        SAY(&t, ENQUEUED, .n = ADA, .day = day);
+        SAY(&t, STARTED, .n = ADA, .day = day, .attempt = 1);
+        SAY(&t, TICK, .eligible = 1, .enqueued = 1);
+        t.ticked_ms = t.now_ms;
+        wait(&t, SECOND);
+        if (day == TODAY + 1) SAY(&t, STORE_FAILED);
+        SAY(&t, STOPPED, .n = ADA, .day = day, .attempt = 1, .outcome = DN_OUTCOME_OK,
+            .duration_ms = SECOND);
+        world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "executor"});
+        go_ms(&t, (t.now_ms / MINUTE + 1) * MINUTE);
+        if (day == TODAY + 1) step(&t, DAY);
+    }
+    return t;
+}
+
+static void success_of(tape *t, dn_day day) {
+    SAY(t, FINALIZED, .n = ADA, .day = day, .due = DUE(0, 20), .status = DN_DAILY_SUCCESS);
+}
+
+TEST(I6_oks_of_two_days_that_wait_for_the_disk_are_successes_both) {
+    tape t = ada_is_ok_twice_before_the_disk_is_well();
+
+    SAY(&t, STORE_WELL);
+    success_of(&t, TODAY + 1);
+    success_of(&t, TODAY + 2);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(I6_oks_of_two_days_are_none_of_a_third) {
+    tape t = ada_is_ok_twice_before_the_disk_is_well();
+
+    SAY(&t, STORE_WELL);
+    success_of(&t, TODAY + 1);
+    success_of(&t, TODAY + 2);
+    success_of(&t, TODAY + 3);
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 1);
+    check_free(t.c);
+}
+
+TEST(I6_oks_of_two_days_go_with_the_process) {
+    tape t = ada_is_ok_twice_before_the_disk_is_well();
+
+    crash(&t, SECOND);
+    SAY(&t, STORE_WELL);
+    success_of(&t, TODAY + 1);
+    success_of(&t, TODAY + 2);
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 2);
+    check_free(t.c);
+}
+
 /* Due at 08:00, and her only attempt failed; a process that comes back just before 08:00 has a tick at once, and the
  * next one `apart_ms` later. */
 static tape two_ticks_see_her_cutoff(int64_t apart_ms) {
