@@ -16,6 +16,7 @@ typedef struct route_world {
     dn_ref                   kv, tick, metrics;
     ops_world                ops;
     guard                   *guard;
+    struct feed             *feed;
     bool                     on_loopback; /* only this machine can ask */
     const char              *settings;    /* as JSON: what `diurnal config show` shows */
 } route_world;
@@ -25,6 +26,7 @@ typedef enum route_step {
     ROUTE_WAITS,      /* for the answer to `call` */
     ROUTE_WANTS_GUARD, /* begin it again when the tokens are known; else response says that they are not */
     ROUTE_DONE,        /* response is whole */
+    ROUTE_STREAMS, /* it goes on: events of the feed, from next_event on */
 } route_step;
 
 typedef enum route_body {
@@ -69,7 +71,9 @@ struct exchange {
     dn_tick_status tick; /* what has been answered so far */
     dn_kv_status   kv;
     bool           tick_answered, kv_answered;
-    uint32_t       format; /* dn_metrics_format */
+    uint32_t       format;     /* dn_metrics_format */
+    uint64_t       next_event; /* of a stream of events: the one it is at */
+    bool           begins_anew, greeted;
 };
 
 /* Finds the route, sees who asks, and takes its first step, or says that it wants the body first. */
@@ -97,7 +101,7 @@ route_fn route_healthz, route_readyz, route_metrics, route_config, route_import,
 
 /* Each ends with a row without a method. */
 extern const route routes_daemon[], routes_users[], routes_days[], routes_tokens[],
-    routes_session[];
+    routes_session[], routes_events[];
 
 /* ---- routes_api.c: routes that are a request of ops.h, in the words of HTTP ---- */
 

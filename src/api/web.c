@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* accept4 */
 #include "web.h"
 
+#include "feed.h"
 #include "http/http_conn.h"
 #include "lockout.h"
 #include "metrics.h"
@@ -24,6 +25,7 @@ enum {
     WEB_KNOCK = DN_SERVICE_OWN, /* the socket: somebody wants in */
     WEB_READY,                  /* a connection can be read or written */
     WEB_SWEEP,
+    WEB_ROUND, /* of the feed */
     ACCEPTS_AT_ONCE = 64,
     IDLE_MS = 60000,   /* between two requests */
     HEAD_MS = 10000,   /* from the first byte of a head to its last */
@@ -33,6 +35,8 @@ enum {
     STALLED_MS = 1000, /* likewise, and its place is to be had */
     LINGER_MS = 2000,
     SWEEP_MS = 500,
+    HEARTBEAT_MS = 15000, /* a stream that says nothing says so: the way may be dead */
+    DESERTED_MS = 60000,  /* nobody listens: what the feed knows is let go */
     WEB_MAILBOX = 4096,
 };
 
@@ -48,6 +52,10 @@ typedef struct web {
     route_world          world;
     guard                guard;
     dn_call_id           learning; /* the call for all tokens; 0: none is under way */
+    feed                 feed;
+    uint32_t             streams;                     /* how many listen to it */
+    bool                 rounds;                      /* they go on */
+    int64_t              deserted_ns;                 /* since nobody listens */
     visitor             *visitors[DN_WEB_CONNS_MOST]; /* made when they are first needed */
     uint32_t             used;                        /* so many of the first have been */
 } web;
@@ -56,6 +64,7 @@ static int web_init(dn_self *self, void *state, const void *config);
 static int web_on_knock(dn_self *self, void *state, const dn_msg *msg);
 static int web_on_ready(dn_self *self, void *state, const dn_msg *msg);
 static int web_on_answer(dn_self *self, void *state, const dn_msg *msg);
+static int web_on_round(dn_self *self, void *state, const dn_msg *msg);
 static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg);
 static int web_stopping(dn_self *self, void *state);
 
@@ -71,6 +80,7 @@ static const dn_handler web_handlers[] = {
     {DN_MSG_REPORT, web_on_answer},
     {DN_MSG_CALL_FAILED, web_on_answer},
     {WEB_KNOCK, web_on_knock},
+    {WEB_ROUND, web_on_round},
     {WEB_SWEEP, web_on_sweep}, /* who is out of time is dropped */
 };
 
@@ -99,6 +109,7 @@ static void web_release(void *state) {
     }
     fd_watch_free(b->listener);
     guard_done(&b->guard);
+    feed_done(&b->feed);
 }
 
 /* Until they are known nobody is let in who needs one. */
@@ -142,9 +153,11 @@ static int web_init(dn_self *self, void *state, const void *config) {
                 .scratch = dn_alloc(self, OPS_SCRATCH),
             },
         .guard = &b->guard,
+        .feed = &b->feed,
         .on_loopback = b->config->on_loopback,
         .settings = b->config->settings,
     };
+    feed_init(&b->feed, dn_random(self));
     dn_own(self, b, web_release);
     const int fd = fcntl(b->config->listener, F_DUPFD_CLOEXEC, 0);
     const int rc = fd < 0 || listen(fd, DN_WEB_BACKLOG) < 0
@@ -280,11 +293,121 @@ static void begin_body(dn_self *self, visitor *v) {
     else visitor_leaves(v);
 }
 
+/* ---- Streams ---- */
+
+/* At most half of all places: the others are for who asks. */
+static void begin_stream(dn_self *self, web *b, visitor *v) {
+    size_t len = 0;
+    char  *head;
+
+    if (b->streams >= b->config->conns_max / 2) {
+        http_response busy = http_problem(503, "as many listen to events as may; try again");
+        respond(self, v, &busy);
+        return;
+    }
+    head = http_response_stream("text/event-stream", dn_now_ms(self), &len);
+    if (!head) {
+        visitor_leaves(v);
+        return;
+    }
+    http_conn_put(&v->conn, head, len);
+    enter(self, &v->conn, HTTP_CONN_STREAMING);
+    b->streams++;
+    b->deserted_ns = dn_mono_ns(self);
+    feed_round(self, &b->world.ops, &b->feed);
+    if (!b->rounds) dn_timer_after(self, FEED_ROUND_MS, WEB_ROUND, 0);
+    b->rounds = true;
+}
+
+/* Puts what there is for it to be written; false: nothing. */
+static bool stream_more(dn_self *self, const web *b, visitor *v) {
+    exchange *x = &v->exchange;
+    size_t    len = 0;
+    char     *text = NULL;
+
+    if (!feed_has_begun(&b->feed)) return false;
+    if (!x->greeted) {
+        text = feed_greeting(&b->feed, x->next_event, x->begins_anew, dn_now_ms(self), &len);
+        x->greeted = text != NULL;
+    } else {
+        text = feed_text_for(&b->feed, &x->next_event, dn_now_ms(self), &len);
+    }
+    if (text) http_conn_put(&v->conn, text, len);
+    return text != NULL;
+}
+
+/* Whatever the other side still says is dropped; that it has gone is seen. */
+static bool stream_on(dn_self *self, const web *b, visitor *v) {
+    http_conn *c = &v->conn;
+
+    while (c->out || stream_more(self, b, v)) {
+        const http_wrote wrote = http_conn_write(c);
+        if (wrote == HTTP_WROTE_GONE) {
+            visitor_leaves(v);
+            return false;
+        }
+        if (wrote == HTTP_WROTE_PART) {
+            fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ true);
+            return false;
+        }
+        c->since_ns = dn_mono_ns(self);
+    }
+    if (!http_conn_drain(c)) visitor_leaves(v);
+    else fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ false);
+    return false;
+}
+
+static void heartbeat(dn_self *self, visitor *v) {
+    static const char beat[] = ":\n\n";
+
+    if (v->conn.out || dn_mono_ns(self) - v->conn.since_ns < HEARTBEAT_MS * INT64_C(1000000))
+        return;
+    char *text = strdup(beat);
+    if (text) http_conn_put(&v->conn, text, sizeof beat - 1);
+}
+
+static bool still_may(dn_self *self, web *b, const visitor *v) {
+    return guard_of(&b->guard, &v->conn.head, dn_now_ms(self)).scope >= v->exchange.route->scope;
+}
+
+/* To all who listen: what there is, or that there is nothing. Who may not any more is not told. */
+static void streams_go_on(dn_self *self, web *b) {
+    b->streams = 0;
+    for (uint32_t i = 0; i < b->used; i++) {
+        visitor *v = b->visitors[i];
+        if (v->conn.state != HTTP_CONN_STREAMING) continue;
+        if (still_may(self, b, v)) {
+            heartbeat(self, v);
+            (void)stream_on(self, b, v);
+        } else {
+            visitor_leaves(v);
+        }
+        b->streams += v->conn.state == HTTP_CONN_STREAMING;
+    }
+}
+
+static int web_on_round(dn_self *self, void *state, const dn_msg *msg) {
+    web *b = state;
+
+    (void)msg;
+    streams_go_on(self, b);
+    if (b->streams > 0) b->deserted_ns = dn_mono_ns(self);
+    b->rounds = dn_mono_ns(self) - b->deserted_ns < DESERTED_MS * INT64_C(1000000);
+    if (b->rounds) {
+        feed_round(self, &b->world.ops, &b->feed);
+        dn_timer_after(self, FEED_ROUND_MS, WEB_ROUND, 0);
+    } else {
+        feed_forget(&b->feed);
+    }
+    return DN_OK;
+}
+
 /* An answer before the body has ended ends the connection: nobody knows where the next request begins. */
-static void stepped(dn_self *self, visitor *v, route_step step) {
+static void stepped(dn_self *self, web *b, visitor *v, route_step step) {
     switch (step) {
     case ROUTE_WANTS_BODY: enter(self, &v->conn, HTTP_CONN_BODY); break;
     case ROUTE_WAITS: enter(self, &v->conn, HTTP_CONN_ASKING); break;
+    case ROUTE_STREAMS: begin_stream(self, b, v); break;
     case ROUTE_WANTS_GUARD:
     case ROUTE_DONE:
         v->conn.ends = v->conn.ends || !v->exchange.body_ends;
@@ -294,7 +417,7 @@ static void stepped(dn_self *self, visitor *v, route_step step) {
 }
 
 /* A body nobody wants is not waited for: the answer ends the connection. */
-static void ask_for(dn_self *self, const web *b, visitor *v) {
+static void ask_for(dn_self *self, web *b, visitor *v) {
     const http_head *head = &v->conn.head;
 
     v->conn.ends = !head->keep_alive || head->chunked || head->content_length > 0;
@@ -306,7 +429,7 @@ static void ask_for(dn_self *self, const web *b, visitor *v) {
         v->exchange.call = b->learning;
         enter(self, &v->conn, HTTP_CONN_ASKING);
     } else {
-        stepped(self, v, step);
+        stepped(self, b, v, step);
     }
 }
 
@@ -323,7 +446,7 @@ static bool wait_to_read(visitor *v) {
 }
 
 /* False: it has to wait for the other side, or for an answer. */
-static bool read_on(dn_self *self, const web *b, visitor *v) {
+static bool read_on(dn_self *self, web *b, visitor *v) {
     http_conn *c = &v->conn;
     http_fault fault = {0};
 
@@ -339,7 +462,7 @@ static bool read_on(dn_self *self, const web *b, visitor *v) {
     return wait_to_read(v);
 }
 
-static bool read_body_on(dn_self *self, const web *b, visitor *v) {
+static bool read_body_on(dn_self *self, web *b, visitor *v) {
     static const http_fault too_much = {413, "a body has at most 1 MiB here"};
     http_conn              *c = &v->conn;
     http_fault              fault = too_much;
@@ -348,7 +471,7 @@ static bool read_body_on(dn_self *self, const web *b, visitor *v) {
     if (got == HTTP_GOT_BODY || (got == HTTP_GOT_FULL && v->exchange.route->body == ROUTE_STREAM)) {
         const size_t len = c->body_len;
         c->body_len = 0; /* a stream's next piece lies where this one does */
-        stepped(self, v,
+        stepped(self, b, v,
                 exchange_body(self, &b->world, &v->exchange, c->body, len, got == HTTP_GOT_BODY));
         return true;
     }
@@ -394,7 +517,7 @@ static bool drain_on(visitor *v) {
 }
 
 /* Reads, asks and writes until it would have to wait. */
-static void go_on(dn_self *self, const web *b, visitor *v) {
+static void go_on(dn_self *self, web *b, visitor *v) {
     bool more = true;
 
     while (more) {
@@ -402,6 +525,7 @@ static void go_on(dn_self *self, const web *b, visitor *v) {
         case HTTP_CONN_IDLE:
         case HTTP_CONN_READING: more = read_on(self, b, v); break;
         case HTTP_CONN_BODY: more = read_body_on(self, b, v); break;
+        case HTTP_CONN_STREAMING: more = stream_on(self, b, v); break;
         case HTTP_CONN_WRITING: more = write_on(self, v); break;
         case HTTP_CONN_LINGERING: more = drain_on(v); break;
         case HTTP_CONN_FREE:
@@ -439,11 +563,16 @@ static int web_on_answer(dn_self *self, void *state, const dn_msg *msg) {
         web_learned(self, b, msg);
         return DN_OK;
     }
+    if (b->feed.call && call == b->feed.call) {
+        feed_on_answer(self, &b->world.ops, &b->feed, msg);
+        streams_go_on(self, b);
+        return DN_OK;
+    }
     for (uint32_t i = 0; i < b->used; i++) {
         visitor   *v = b->visitors[i];
         const bool waits = v->conn.state == HTTP_CONN_ASKING || v->conn.state == HTTP_CONN_BODY;
         if (!waits || v->exchange.call != call) continue;
-        stepped(self, v, exchange_go_on(self, &b->world, &v->exchange, msg));
+        stepped(self, b, v, exchange_go_on(self, &b->world, &v->exchange, msg));
         go_on(self, b, v);
         break;
     }
@@ -459,6 +588,7 @@ static int64_t time_of_ms(http_conn_state state) {
     case HTTP_CONN_BODY: return BODY_MS;
     case HTTP_CONN_WRITING: return WRITE_MS;
     case HTTP_CONN_LINGERING: return LINGER_MS;
+    case HTTP_CONN_STREAMING: return WRITE_MS; /* since it last took anything */
     case HTTP_CONN_FREE:
     case HTTP_CONN_ASKING: break; /* a call has its own */
     }

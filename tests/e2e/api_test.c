@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static char admin[128]; /* the token of the present daemon */
 
@@ -38,7 +40,7 @@ static void read_answer(void) {
 
     json_decref(DN_TAKE(said));
     CHECK_MSG(strncmp(answer, "HTTP/1.1 ", 9) == 0 && body, "it is: %s", answer);
-    if (strstr(answer, "json\r\n")) {
+    if (strstr(answer, "json\r\n") && body[4]) {
         said = json_loads(body + 4, JSON_REJECT_DUPLICATES, NULL);
         CHECK_MSG(said, "it is: %s", answer);
     }
@@ -241,10 +243,10 @@ TEST(a_token_is_made_shown_once_and_revoked_at_once_and_survives_a_restart) {
     stops(p);
     /* Not on the disk, in no log. */
     char grep[3 * PLACE_PATH];
-    (void)snprintf(grep, sizeof grep, "grep -rlF %s '%s' '%s' >/dev/null", reader + 8, p->data,
+    (void)snprintf(grep, sizeof grep, "grep -rlFe %s '%s' '%s' >/dev/null", reader + 8, p->data,
                    p->log);
     CHECK_INT(system(grep) >> 8, 1);
-    (void)snprintf(grep, sizeof grep, "grep -rlF %s '%s' | grep -v '/admin.token$' >/dev/null",
+    (void)snprintf(grep, sizeof grep, "grep -rlFe %s '%s' | grep -v '/admin.token$' >/dev/null",
                    admin + 8, p->data);
     CHECK_INT(system(grep) >> 8, 1);
 }
@@ -313,8 +315,8 @@ TEST(a_browser_logs_in_with_a_ticket_has_a_cookie_and_changes_nothing_for_anothe
 
 /* Each route there is, by the table that serves it, with each that may ask. */
 TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
-    const route *const tables[] = {routes_daemon, routes_users, routes_days, routes_tokens,
-                                   routes_session};
+    const route *const tables[] = {routes_daemon, routes_users,   routes_days,
+                                   routes_tokens, routes_session, routes_events};
     place             *p = serves();
     char               tokens[4][128] = {"diurnal_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"};
     int                routes = 0;
@@ -339,7 +341,9 @@ TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
             CHECK_MSG(without == (open_here ? 200 : 401), "%s %s: %s", r->method, path, answer);
             if (!open_here) CHECK(strstr(answer, "\r\nWWW-Authenticate: Bearer"));
             for (dn_scope s = DN_SCOPE_NONE; s <= DN_SCOPE_ADMIN; s++) {
-                const int  is = asks_len(p, r->method, path, tokens[s], NULL, 0);
+                /* Events go on for ever: whether they begin is enough. */
+                const bool events = strcmp(path, "/api/v1/events") == 0;
+                const int  is = asks_len(p, events ? "HEAD" : r->method, path, tokens[s], NULL, 0);
                 const bool may = open_here || s >= r->scope;
                 CHECK_MSG(may ? is != 401 && is != 403 : is == (s == DN_SCOPE_NONE ? 401 : 403),
                           "%s %s as %s: %s", r->method, path, s ? dn_scope_text(s) : "nobody",
@@ -347,7 +351,7 @@ TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
                 CHECK_MSG(is < 500, "%s %s: %s", r->method, path, answer);
             }
         }
-    CHECK_INT(routes, 21);
+    CHECK_INT(routes, 22);
     stops(p);
 }
 
@@ -523,6 +527,92 @@ TEST(an_import_of_many_has_them_all) {
     CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/u49999", NULL);
     CHECK_STR(member("due"), "17:19");
     free(body);
+    stops(p);
+}
+
+/* ---- Events ---- */
+
+static char   heard[1 << 18]; /* of the present stream */
+static size_t heard_len;
+
+/* Listens, from behind the event `last` if it is not NULL. */
+static int listens(const place *p, const char *token, const char *last) {
+    char      request[512], field[128] = "";
+    const int fd = place_connect(p);
+
+    CHECK(fd >= 0);
+    if (last) (void)snprintf(field, sizeof field, "Last-Event-ID: %s\r\n", last);
+    const int len =
+        snprintf(request, sizeof request,
+                 "GET /api/v1/events HTTP/1.1\r\nHost: a\r\n%sAuthorization: Bearer %s\r\n\r\n",
+                 field, token);
+    CHECK(send(fd, request, (size_t)len, MSG_NOSIGNAL) == len);
+    heard_len = 0;
+    heard[0] = '\0';
+    return fd;
+}
+
+/* Reads what there is; false: the other side has ended it. */
+static bool hears(int fd) {
+    ssize_t got;
+
+    while ((got = recv(fd, heard + heard_len, sizeof heard - 1 - heard_len, MSG_DONTWAIT)) > 0) {
+        heard_len += (size_t)got;
+        heard[heard_len] = '\0';
+        CHECK(heard_len < sizeof heard - 1);
+    }
+    return got != 0;
+}
+
+#define WAIT_TO_HEAR(fd, words) WAIT_FOR((hears(fd), strstr(heard, (words)) != NULL), 20000)
+
+static void id_of(const char *event, char out[64]) {
+    const char *at = NULL;
+
+    for (const char *next = heard; (next = strstr(next, "id: ")) && next < event; next++) at = next;
+    CHECK(at);
+    (void)snprintf(out, 64, "%.*s", (int)strcspn(at + 4, "\n"), at + 4);
+}
+
+TEST(what_changes_is_told_as_it_changes_and_who_comes_back_is_told_what_came_meanwhile) {
+    place *p = serves();
+    char   due[8], body[64], last[64];
+    int    fd = listens(p, admin, NULL);
+
+    WAIT_TO_HEAR(fd, "event: hello\n");
+    CHECK(strncmp(heard, "HTTP/1.1 200", 12) == 0 && strstr(heard, "text/event-stream\r\n"));
+    CHECK_PTR(strstr(heard, "event: reset"), NULL);
+    id_of(strstr(heard, "event: hello"), last);
+    (void)snprintf(body, sizeof body, "{\"due\":\"%s\",\"starts_on\":\"today\"}", due_in(30, due));
+    CHECK_ASKS(p, 201, "PUT", "/api/v1/daily/users/ada", body);
+    WAIT_TO_HEAR(fd, "event: minutes\n");
+    CHECK(strstr(heard, "\"users\":1"));
+    WAIT_TO_HEAR(fd, "event: tick\n");
+    WAIT_TO_HEAR(fd, "event: load\n");
+    (void)close(fd);
+    fd = listens(p, admin, last);
+    WAIT_TO_HEAR(fd, "event: minutes\n");
+    CHECK_PTR(strstr(heard, "event: reset"), NULL);
+    (void)close(fd);
+    fd = listens(p, admin, "0-1");
+    WAIT_TO_HEAR(fd, "event: reset\n");
+    (void)close(fd);
+    stops(p);
+}
+
+TEST(who_may_not_listen_any_more_is_told_nothing_more) {
+    place *p = serves();
+    char   token[128], path[64];
+
+    CHECK_ASKS(p, 201, "POST", "/api/v1/tokens", "{\"name\":\"a\",\"scope\":\"read\"}");
+    (void)snprintf(token, sizeof token, "%s", member("token"));
+    (void)snprintf(path, sizeof path, "/api/v1/tokens/%s", member("id"));
+    const int fd = listens(p, token, NULL);
+    WAIT_TO_HEAR(fd, "event: hello\n");
+    CHECK_ASKS(p, 204, "DELETE", path, NULL);
+    WAIT_FOR(!hears(fd), 20000);
+    (void)close(fd);
+    CHECK_INT(asks_len(p, "HEAD", "/api/v1/events", admin, NULL, 0), 200);
     stops(p);
 }
 

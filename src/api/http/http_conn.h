@@ -9,11 +9,12 @@
 
 typedef enum http_conn_state {
     HTTP_CONN_FREE,
-    HTTP_CONN_IDLE,    /* nothing of the next request has come */
-    HTTP_CONN_READING, /* a part of its head has */
-    HTTP_CONN_BODY,    /* its head has, and its body is wanted */
-    HTTP_CONN_ASKING,  /* its answer is being found; nothing is read meanwhile */
-    HTTP_CONN_WRITING, /* the answer goes out; nothing is read meanwhile */
+    HTTP_CONN_IDLE,      /* nothing of the next request has come */
+    HTTP_CONN_READING,   /* a part of its head has */
+    HTTP_CONN_BODY,      /* its head has, and its body is wanted */
+    HTTP_CONN_ASKING,    /* its answer is being found; nothing is read meanwhile */
+    HTTP_CONN_STREAMING, /* events go out as they come, until the other side ends it */
+    HTTP_CONN_WRITING,   /* the answer goes out; nothing is read meanwhile */
     HTTP_CONN_LINGERING, /* all is said; what still comes is dropped, or it would cut off the answer */
 } http_conn_state;
 

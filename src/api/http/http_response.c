@@ -97,3 +97,17 @@ char *http_response_take(http_response *r, int64_t now_ms, bool for_head, bool e
     free(DN_TAKE(r->body));
     return out;
 }
+
+char *http_response_stream(const char *type, int64_t now_ms, size_t *out_len) {
+    char        date[40];
+    char *const out = malloc(HEAD_ROOM);
+
+    if (!out) return NULL;
+    date_write(now_ms, date);
+    *out_len = (size_t)snprintf(out, HEAD_ROOM,
+                                "HTTP/1.1 200 OK\r\nDate: %s\r\nContent-Type: %s\r\n"
+                                "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                                "X-Accel-Buffering: no\r\nConnection: close\r\n\r\n",
+                                date, type);
+    return out;
+}

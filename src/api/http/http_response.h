@@ -22,6 +22,9 @@ http_response http_answer_text(int status, const char *text);
 /* A problem document (RFC 9457). detail is a sentence; every byte is harmless. */
 http_response http_problem(int status, const char *detail);
 
+/* The head of an answer that has no end; NULL: out of memory. */
+char *http_response_stream(const char *type, int64_t now_ms, size_t *out_len);
+
 const char *http_reason(int status); /* "Not Found" */
 
 /* The bytes, of malloc, and the response's body freed; NULL: out of memory. for_head: without the body. */
