@@ -77,9 +77,10 @@ static bool cookie_hash(const http_head *head, uint8_t hash[DN_TOKEN_HASH]) {
     static const char name[] = GUARD_COOKIE "=";
     const size_t      name_len = sizeof name - 1;
     const http_text  *said = http_field_of(head, "cookie");
-    const char *at = said ? said->at : NULL, *const end = said ? at + said->len : NULL;
 
-    while (at && at < end) {
+    if (!said) return false;
+    const char *at = said->at, *const end = at + said->len;
+    while (at < end) {
         while (at < end && (*at == ' ' || *at == ';')) at++;
         const char *stop = memchr(at, ';', (size_t)(end - at));
         if (!stop) stop = end;

@@ -199,8 +199,8 @@ static int run(const call *c, simulate_range *r) {
     if (bar.shown || call_flag(c, "progress")) {
         bar.shown = true;
         r->progress = progressed;
-        r->context =
-            &bar; /* cppcheck-suppress autoVariables; of no use when the seeds are through */
+        /* cppcheck-suppress autoVariables; of no use when the seeds are through */
+        r->context = &bar;
     }
     (void)signal(SIGINT, stop);
     (void)signal(SIGTERM, stop);

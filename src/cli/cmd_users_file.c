@@ -2,9 +2,9 @@
 #include "client.h"
 #include "progress.h"
 #include "text.h"
-#include "api/userfile.h"
 
 #include "api/control.h"
+#include "api/userfile.h"
 #include "api/words.h"
 
 #include <errno.h>
