@@ -3,6 +3,7 @@
 #include "simulate.h"
 
 #include "check_rule.h"
+#include "simulate_rest.h"
 #include "simulate_tally.h"
 #include "simulate_untold.h"
 #include "users_out.h"
@@ -28,6 +29,7 @@ typedef struct simulation {
     world_wild            wild;
     check                *check;
     tally                 tally;
+    rest                  rest;
     untold                untold;
     int64_t               now_ms; /* steady: of what was told last */
     size_t                done;   /* operations */
@@ -74,12 +76,15 @@ static void judge_settled(simulation *s, const dn_happening *h) {
     say(s, SIMULATE_SETTLES, text);
 }
 
+static void say_rest(void *context, unsigned rule, const char *text) { say(context, rule, text); }
+
 static void judge(simulation *s, const event *e) {
     event told = *e;
 
     if (s->watch && s->watch->tell && !s->watch->tell(s->watch->context, &told)) return;
     tally_tell(&s->tally, &told);
     check_event(s->check, &told);
+    rest_tell(&s->rest, &told);
 }
 
 static void judge_untold(void *context, const dn_happening *h) {
@@ -189,6 +194,7 @@ static answer job(void *context, const dn_run_request *r) {
         .is = plan_answer_of(s->plan, &j, outage),
     };
 
+    rest_job(&s->rest, r, &a.is);
     s->tally.counts.outage_jobs += outage != NULL && !s->calm;
     if (s->watch && s->watch->job) s->watch->job(s->watch->context, &a);
     return a.is;
@@ -346,7 +352,11 @@ static int prepare(simulation *s) {
     };
     int rc = tally_init(&s->tally, p);
     if (rc == DN_OK) rc = check_new(&rules, &s->check);
-    return rc == DN_OK ? world_new(&setup, &s->world) : rc;
+    if (rc == DN_OK) rc = world_new(&setup, &s->world);
+    if (rc < 0) return rc;
+    s->rest =
+        (rest){.plan = p, .store = world_store_borrow(s->world), .say = say_rest, .context = s};
+    return rest_init(&s->rest);
 }
 
 int simulate_run(const plan *p, const simulate_watch *watch, simulate_verdict *out_verdict) {
@@ -371,6 +381,7 @@ int simulate_run(const plan *p, const simulate_watch *watch, simulate_verdict *o
     world_free(s.world);
     check_free(s.check);
     tally_done(&s.tally);
+    rest_done(&s.rest);
     untold_done(&s.untold);
     return rc;
 }
