@@ -111,8 +111,10 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *
         ignored(self, q, a, "dedupe");
         return;
     }
-    if (book_n(r) && book_n(r) != a->n)
-        r->days[0].attempts = r->days[1].attempts = 0; /* begins anew */
+    if (book_n(r) && book_n(r) != a->n) { /* begins anew */
+        r->days[0].attempts = r->days[1].attempts = 0;
+        r->days[0].cls = r->days[1].cls = DN_CLASS_NONE;
+    }
     if (book_n(r) == a->n && (r->gone || dn_daily_is_finalized(&r->user, a->day))) {
         q->status.deduped++; /* the planner did not know yet */
         ignored(self, q, a, "dedupe");

@@ -198,6 +198,18 @@ TEST(a_task_whose_starter_ends_is_no_attempt) {
     }
 }
 
+/* It is removed and there again while its first attempt runs, which fails; the next one does not. */
+TEST(who_is_registered_again_has_none_of_the_errors_of_the_one_before) {
+    plan p =
+        by_hand(1, (plan_op){.kind = PLAN_OUTAGE, .how = PLAN_FAILS_LATE, .ms = 1000, .nth = 1});
+
+    p.settings.retry_delay_minutes = 0;
+    p.ops[2] = (plan_op){.kind = PLAN_REMOVE, .at_ms = 60 * DN_MINUTE_MS + 20000};
+    p.ops[3] = (plan_op){.kind = PLAN_USER, .at_ms = 60 * DN_MINUTE_MS + 30000, .due = 120};
+    p.ops_len = 4;
+    plan_keeps_every_rule(&p);
+}
+
 /* ---- Worlds that are wrong ---- */
 
 static const uint32_t of_a_trace = 1U << PLAN_USERS_FAULT | 1U << PLAN_CLOCK_FAULT;
