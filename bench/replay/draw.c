@@ -188,6 +188,17 @@ static int64_t draw_length(const plan *p, uint64_t *r, int64_t at_ms) {
     return ms > 0 ? ms : 1;
 }
 
+/* The first tick that sees a window open, or its cutoff come, if no step moves them. */
+static int64_t draw_deciding_tick(const plan *p, uint64_t *r, uint32_t user) {
+    const trace_settings *s = &p->settings;
+    const int64_t         day_ms = below(r, p->calm_ms / DN_DAY_MS + 1) * DN_DAY_MS;
+    int64_t at_ms = s->start_ms - s->start_ms % DN_DAY_MS + day_ms + due_of(p, user) * MS_MINUTE;
+
+    if (one_in(r, 2)) at_ms -= s->window_minutes * MS_MINUTE;
+    at_ms += s->tick_ms - 1 - (at_ms - 1) % s->tick_ms - s->start_ms;
+    return at_ms < 0 || at_ms >= p->calm_ms ? below(r, p->calm_ms) : at_ms;
+}
+
 /* ---- Faults ---- */
 
 static int add_crashes(plan *p, uint64_t *r) {
@@ -283,6 +294,61 @@ static int add_changes(plan *p, uint64_t *r) {
     return rc;
 }
 
+/* Another due, or none any more, on its way to the planner while that decides about the old one. */
+static int add_crossing(plan *p, uint64_t *r) {
+    const uint32_t user = (uint32_t)below(r, p->users);
+    const int64_t  lead_ms = below(r, ONE_OF(r, 1, 2, 2, 6, 50));
+    plan_op        op = {.kind = PLAN_USER,
+                         .at_ms = draw_deciding_tick(p, r, user) - lead_ms,
+                         .user = user,
+                         .due = (due_of(p, user) + (uint32_t)between(r, 1, 200)) % 1440};
+
+    if (one_in(r, 4)) op.kind = PLAN_REMOVE;
+    return add(p, op);
+}
+
+/* An actor ends while what another one has decided is on its way to the disk, or waits for it. */
+static int add_end_with_ok(plan *p, uint64_t *r) {
+    plan_op full = {.kind = PLAN_STORE_FAILS,
+                    .at_ms = draw_deciding_tick(p, r, (uint32_t)below(r, p->users))};
+    plan_op ends = {
+        .kind = PLAN_ACTOR_CRASH, .at_ms = full.at_ms, .nth = (uint32_t)between(r, 1, 8)};
+
+    ends.how = (uint8_t)between(r, 1, PLAN_ACTORS - 2);
+    full.ms = draw_length(p, r, full.at_ms);
+    ends.at_ms += one_in(r, 2) ? near_ms(r) : below(r, full.ms);
+    const int rc = add(p, ends);
+    return rc == DN_OK && !one_in(r, 4) ? add(p, full) : rc;
+}
+
+/* The clock steps while what was decided at a tick is on its way to a task, and goes back later. */
+static int add_step_on_the_way(plan *p, uint64_t *r) {
+    const int64_t tick_ms = draw_deciding_tick(p, r, (uint32_t)below(r, p->users));
+    plan_op       op = {.kind = PLAN_CLOCK,
+                        .at_ms = tick_ms + below(r, ONE_OF(r, 1, 2, 6, 50)),
+                        .ms = ONE_OF(r, 1, 1000, MS_MINUTE, MS_HOUR)};
+
+    if (!one_in(r, 3)) op.ms = -op.ms;
+    const int rc = add(p, op);
+    op.at_ms += draw_length(p, r, op.at_ms);
+    op.ms = -op.ms;
+    return rc == DN_OK ? add(p, op) : rc;
+}
+
+/* Two things at once that are rare together, where one guard alone stands between them and a wrong end. */
+static int add_close_calls(plan *p, uint64_t *r, uint32_t on) {
+    const bool ends = on & 1U << PLAN_ACTOR_FAULT && on & 1U << PLAN_STORE_FAULT;
+    int        rc = DN_OK;
+
+    for (int64_t i = between(r, 1, 16); rc == DN_OK && i > 0; i--) {
+        const int64_t which = below(r, 3);
+        if (which == 0 && on & 1U << PLAN_USERS_FAULT) rc = add_crossing(p, r);
+        else if (which == 1 && on & 1U << PLAN_CLOCK_FAULT) rc = add_step_on_the_way(p, r);
+        else if (which == 2 && ends) rc = add_end_with_ok(p, r);
+    }
+    return rc;
+}
+
 static void draw_delays(plan *p, uint64_t *r, uint32_t on) {
     dn_sim_faults *f = &p->faults;
 
@@ -316,7 +382,8 @@ static int draw_faults(plan *p, uint64_t *r, uint32_t on) {
         uint64_t own = plan_random(r);
         if (on & 1U << adders[i].fault) rc = adders[i].add(p, &own);
     }
-    return rc;
+    uint64_t own = plan_random(r);
+    return rc == DN_OK && one_in(&own, 4) ? add_close_calls(p, &own, on) : rc;
 }
 
 /* ---- All of it ---- */
