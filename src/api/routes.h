@@ -18,7 +18,8 @@ typedef struct route_world {
     guard                   *guard;
     struct feed             *feed;
     bool                     on_loopback; /* only this machine can ask */
-    const char              *settings;    /* as JSON: what `diurnal config show` shows */
+    bool                     encrypted;
+    const char              *settings; /* as JSON: what `diurnal config show` shows */
 } route_world;
 
 typedef enum route_step {

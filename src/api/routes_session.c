@@ -27,7 +27,7 @@ static const char *cookie_field(const route_world *w, exchange *x, const char *v
     (void)snprintf(x->fields, sizeof x->fields,
                    "Set-Cookie: " GUARD_COOKIE
                    "=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict%s\r\n",
-                   value, max_age_s, w->on_loopback ? "" : "; Secure");
+                   value, max_age_s, w->encrypted ? "; Secure" : "");
     return x->fields;
 }
 

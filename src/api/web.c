@@ -27,10 +27,11 @@ enum {
     WEB_SWEEP,
     WEB_ROUND, /* of the feed */
     ACCEPTS_AT_ONCE = 64,
-    IDLE_MS = 60000,   /* between two requests */
-    HEAD_MS = 10000,   /* from the first byte of a head to its last */
-    BODY_MS = 60000,   /* from the end of the head to the last byte of its body */
-    LEARN_MS = 5000,   /* for kv to say which tokens there are */
+    IDLE_MS = 60000, /* between two requests */
+    HEAD_MS = 10000, /* from the first byte of a head to its last */
+    BODY_MS = 60000, /* from the end of the head to the last byte of its body */
+    LEARN_MS = 5000,
+    RENEW_MS = 60000,  /* for kv to say which tokens there are */
     WRITE_MS = 30000,  /* without a byte that is taken */
     STALLED_MS = 1000, /* likewise, and its place is to be had */
     LINGER_MS = 2000,
@@ -55,6 +56,7 @@ typedef struct web {
     feed                 feed;
     uint32_t             streams;                     /* how many listen to it */
     bool                 rounds;                      /* they go on */
+    int64_t              renewed_ns;                  /* the certificate's files were looked at */
     int64_t              deserted_ns;                 /* since nobody listens */
     visitor             *visitors[DN_WEB_CONNS_MOST]; /* made when they are first needed */
     uint32_t             used;                        /* so many of the first have been */
@@ -155,6 +157,7 @@ static int web_init(dn_self *self, void *state, const void *config) {
         .guard = &b->guard,
         .feed = &b->feed,
         .on_loopback = b->config->on_loopback,
+        .encrypted = b->config->tls != NULL,
         .settings = b->config->settings,
     };
     feed_init(&b->feed, dn_random(self));
@@ -246,8 +249,12 @@ static void let_in(dn_self *self, web *b, int fd) {
         (void)close(fd);
         return;
     }
+    if (b->config->tls && !(v->conn.tls = tls_conn_new(b->config->tls, fd))) {
+        visitor_leaves(v);
+        return;
+    }
     enter(self, &v->conn, HTTP_CONN_IDLE);
-    fd_watch_once(v->conn.watch, /* to_read= */ true, /* to_write= */ false);
+    http_conn_wait(&v->conn, /* to_read= */ true, /* to_write= */ false);
 }
 
 static int web_on_knock(dn_self *self, void *state, const dn_msg *msg) {
@@ -347,13 +354,13 @@ static bool stream_on(dn_self *self, const web *b, visitor *v) {
             return false;
         }
         if (wrote == HTTP_WROTE_PART) {
-            fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ true);
+            http_conn_wait(c, /* to_read= */ true, /* to_write= */ true);
             return false;
         }
         c->since_ns = dn_mono_ns(self);
     }
     if (!http_conn_drain(c)) visitor_leaves(v);
-    else fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ false);
+    else http_conn_wait(c, /* to_read= */ true, /* to_write= */ false);
     return false;
 }
 
@@ -441,7 +448,7 @@ static void refuse(dn_self *self, visitor *v, const http_fault *fault) {
 }
 
 static bool wait_to_read(visitor *v) {
-    fd_watch_once(v->conn.watch, /* to_read= */ true, /* to_write= */ false);
+    http_conn_wait(&v->conn, /* to_read= */ true, /* to_write= */ false);
     return false;
 }
 
@@ -494,7 +501,7 @@ static bool write_on(dn_self *self, visitor *v) {
     case HTTP_WROTE_GONE: visitor_leaves(v); return false;
     case HTTP_WROTE_PART:
         if (c->out_at > at) c->since_ns = dn_mono_ns(self);
-        fd_watch_once(c->watch, /* to_read= */ false, /* to_write= */ true);
+        http_conn_wait(c, /* to_read= */ false, /* to_write= */ true);
         return false;
     case HTTP_WROTE_ALL: break;
     }
@@ -506,7 +513,7 @@ static bool write_on(dn_self *self, visitor *v) {
     http_conn_next(c);
     enter(self, c, HTTP_CONN_IDLE);
     /* What stands in the buffer already comes in a turn of its own: who sends much keeps nobody waiting. */
-    fd_watch_once(c->watch, /* to_read= */ true, /* to_write= */ c->in_len > 0);
+    http_conn_wait(c, /* to_read= */ true, /* to_write= */ c->in_len > 0);
     return false;
 }
 
@@ -595,6 +602,20 @@ static int64_t time_of_ms(http_conn_state state) {
     return INT64_MAX / 2000000;
 }
 
+/* A certificate is renewed while the daemon runs, by somebody who does not tell us. */
+static void renew(dn_self *self, web *b) {
+    const int64_t now_ns = dn_mono_ns(self);
+    bool          renewed = false;
+    char          why[HTTP_TLS_WHY] = "";
+
+    if (!b->config->tls || now_ns - b->renewed_ns < RENEW_MS * INT64_C(1000000)) return;
+    b->renewed_ns = now_ns;
+    if (http_tls_renew(b->config->tls, &renewed, why) < 0)
+        dn_log(DN_LOG_WARN, "tls.refused", "%s; the certificate of before stays", why);
+    else if (renewed)
+        dn_log(DN_LOG_INFO, "tls.renewed", "there is a new certificate, and it is used");
+}
+
 static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
     static const http_fault slow_head = {408, "the head of a request has to come within 10 s"};
     static const http_fault slow_body = {408, "the body of a request has to come within 60 s"};
@@ -614,6 +635,7 @@ static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
         }
     }
     learn(self, b);
+    renew(self, b);
     lockout_look(&b->lockout, LOCKOUT_HTTP, dn_mono_ns(self));
     fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
     dn_timer_after(self, SWEEP_MS, WEB_SWEEP, 0);

@@ -8,6 +8,9 @@
 #include "diurnal/supervisor.h"
 #include "service/service.h"
 
+/* A certificate and its key. */
+typedef struct http_tls dn_web_tls;
+
 /* Borrowed for the life of the runtime. */
 typedef struct dn_web_config {
     const dn_service_config *service;
@@ -16,6 +19,7 @@ typedef struct dn_web_config {
     const dn_control_config *about;     /* what is told of the daemon */
     const char              *settings;  /* as JSON */
     bool                     on_loopback; /* of dn_web_on_loopback */
+    dn_web_tls              *tls;         /* NULL: nothing is encrypted */
 } dn_web_config;
 
 /* A descriptor each, which the jobs then do not have. */
@@ -32,6 +36,11 @@ enum { DN_WEB_WHY = 512, DN_WEB_ADDRESS = 128, DN_WEB_BACKLOG = 1024 };
  * loop runs: it may have to ask for the host's address. */
 DN_MUST_USE int dn_web_listen(const char *address, bool elsewhere, int *out_fd,
                               char bound[DN_WEB_ADDRESS], char why[DN_WEB_WHY]);
+
+/* For HTTPS, of files (PEM). DN_EINVAL: they are no good, and why says what would be right. Any thread. */
+DN_MUST_USE int dn_web_tls_new(const char *certificate, const char *key, dn_web_tls **out_tls,
+                               char why[DN_WEB_WHY]);
+void            dn_web_tls_free(dn_web_tls *tls); /* accepts NULL */
 
 /* Can only this machine knock there? */
 bool dn_web_on_loopback(int fd);

@@ -114,8 +114,9 @@ static int check_reach(const struct addrinfo *a, const char *address, bool elsew
                        char why[DN_WEB_WHY]) {
     if (elsewhere || is_loopback(a->ai_addr)) return DN_OK;
     snprintf(why, DN_WEB_WHY,
-             "listen: %s can be reached from other machines, and nothing is encrypted: listen "
-             "at 127.0.0.1, or say --insecure-listen if something in front sees to that",
+             "listen: %s can be reached from other machines, and nothing is encrypted: set "
+             "tls_certificate and tls_key, listen at 127.0.0.1, or say --insecure-listen if "
+             "something in front sees to that",
              address);
     return DN_EINVAL;
 }

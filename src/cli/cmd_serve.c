@@ -243,11 +243,18 @@ static int settings_show(served *d) {
 
 static int listener_take(served *d) {
     char      why[DN_WEB_WHY];
-    const int rc = dn_web_listen(d->settings->listen, d->settings->insecure_listen,
+    const int rc = dn_web_listen(d->settings->listen, d->settings->insecure_listen || d->web.tls,
                                  &d->web.listener, d->listens, why);
 
     if (rc == DN_OK) return DN_EXIT_DONE;
     return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
+}
+
+static int tls_take(served *d) {
+    char      why[DN_SETTINGS_WHY];
+    const int rc = serve_tls_take(d->settings, &d->web.tls, why);
+
+    return rc == DN_OK ? DN_EXIT_DONE : complain(DN_EXIT_USAGE, "%s", why);
 }
 
 static dn_slo_watcher_config watcher_config(const dn_settings *s) {
@@ -313,6 +320,7 @@ static int tree_make(served *d) {
     d->hangup = (dn_hangup_config){.on_hangup = on_hangup, .context = d};
     d->herald = (herald_config){.data = s->data,
                                 .listens = d->listens,
+                                .scheme = d->web.tls ? "https" : "http",
                                 .runner = d->runner_shown,
                                 .program = d->call->program,
                                 .tick_ms = s->tick_ms,
@@ -356,6 +364,7 @@ static void served_done(served *d) {
     dn_runtime_free(d->runtime);
     dn_recorder_free(d->recorder);
     if (d->web.listener >= 0) (void)close(d->web.listener);
+    dn_web_tls_free(d->web.tls);
     dn_store_free(d->service.store);
     dn_settings_free(d->settings);
     dn_secrets_free(d->secrets);
@@ -376,6 +385,7 @@ int cmd_serve(const call *c) {
     if (code == DN_EXIT_DONE) code = store_take(d);
     if (code == DN_EXIT_DONE) code = token_take(d);
     if (code == DN_EXIT_DONE) code = settings_show(d);
+    if (code == DN_EXIT_DONE) code = tls_take(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
     if (code == DN_EXIT_DONE) code = recorder_take(d);
     if (code == DN_EXIT_DONE) code = metrics_take();

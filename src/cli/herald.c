@@ -125,11 +125,11 @@ static void print_ready(const herald *h, uint64_t users) {
 
     printf("diurnal is ready: %s in %s, jobs by %s, a tick every %lld ms, %s at once\n"
            "look:  %s status --data %s   (or today, why ID, users list, audit)\n"
-           "       http://%s/metrics  (and /healthz, /readyz?verbose)\n"
+           "       %s://%s/metrics  (and /healthz, /readyz?verbose)\n"
            "stop:  Ctrl-C, or kill %d\n",
            dn_words_count(users, "user", known), c->data, c->runner, (long long)c->tick_ms,
-           dn_words_count(c->max_concurrency, "job", jobs), c->program, c->data, c->listens,
-           (int)getpid());
+           dn_words_count(c->max_concurrency, "job", jobs), c->program, c->data, c->scheme,
+           c->listens, (int)getpid());
     (void)fflush(stdout);
 }
 

@@ -9,6 +9,7 @@
 typedef struct herald_config {
     const char *data, *runner; /* as they may be shown */
     const char *listens;       /* HOST:PORT */
+    const char *scheme;        /* "http", "https" */
     const char *program;       /* as it was called */
     int64_t     tick_ms;
     uint32_t    window_minutes;

@@ -102,9 +102,29 @@ int serve_config_of(const dn_settings *s, const char *secrets, dn_service_config
 
 static int check_listen(const dn_settings *s, char *why) {
     static_assert((int)DN_WEB_WHY <= (int)DN_SETTINGS_WHY, "one sentence is as long as the other");
-    const int rc = dn_web_check(s->listen, s->insecure_listen, why);
+    const int rc = dn_web_check(s->listen, s->insecure_listen || *s->tls_certificate, why);
 
     return rc == DN_OK ? DN_OK : DN_EINVAL;
+}
+
+int serve_tls_take(const dn_settings *s, dn_web_tls **out_tls, char *why) {
+    const bool certificate = *s->tls_certificate != '\0', key = *s->tls_key != '\0';
+
+    *out_tls = NULL;
+    if (!certificate && !key) return DN_OK;
+    if (certificate && key) return dn_web_tls_new(s->tls_certificate, s->tls_key, out_tls, why);
+    (void)snprintf(why, DN_SETTINGS_WHY, "%s is set, and %s is not: HTTPS wants both",
+                   certificate ? "tls_certificate" : "tls_key",
+                   certificate ? "tls_key" : "tls_certificate");
+    return DN_EINVAL;
+}
+
+static int check_tls(const dn_settings *s, char *why) {
+    dn_web_tls *tls;
+    const int   rc = serve_tls_take(s, &tls, why);
+
+    dn_web_tls_free(tls);
+    return rc;
 }
 
 /* ---- Descriptors ---- */
@@ -154,5 +174,6 @@ int serve_settings_take(const dn_settings_input *input, dn_settings **out_settin
     if (rc == DN_OK) rc = serve_secrets_read(s->secret_file, out_secrets, why);
     if (rc == DN_OK) rc = serve_config_of(s, *out_secrets, out_config, why);
     if (rc == DN_OK) rc = check_listen(s, why);
+    if (rc == DN_OK) rc = check_tls(s, why);
     return rc == DN_OK ? serve_raise_files(s, why) : rc;
 }

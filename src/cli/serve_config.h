@@ -4,6 +4,8 @@
 
 #include "settings.h"
 
+#include "api/web.h"
+
 #include "service/service.h"
 
 /* Where the demo's settings are not those of everybody else; only what nobody has set is changed. */
@@ -19,6 +21,9 @@ DN_MUST_USE int serve_config_of(const dn_settings *settings, const char *secrets
 
 /* As many descriptors as there may be. DN_EINVAL: fewer than the jobs need; why says so. */
 DN_MUST_USE int serve_raise_files(const dn_settings *settings, char *why);
+
+/* What HTTPS is served with; NULL: it is not. As those above. */
+DN_MUST_USE int serve_tls_take(const dn_settings *settings, dn_web_tls **out_tls, char *why);
 
 /* How many connections the web's door may have, of the descriptors there are after that: as many as the jobs leave. */
 uint32_t serve_web_conns(const dn_settings *settings);

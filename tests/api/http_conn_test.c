@@ -16,6 +16,10 @@ struct fd_watch {
 
 int fd_watch_fd(const fd_watch *w) { return w->fd; }
 
+void fd_watch_once(fd_watch *w, bool to_read, bool to_write) {
+    (void)w, (void)to_read, (void)to_write;
+}
+
 void fd_watch_free(fd_watch *w) {
     if (w) (void)close(w->fd);
 }

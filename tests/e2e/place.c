@@ -195,7 +195,7 @@ bool place_has_said(const place *p, const char *text) {
 bool place_is_ready(const place *p) { return place_has_said(p, "diurnal is ready"); }
 
 uint16_t place_port(const place *p) {
-    static const char mark[] = "http://127.0.0.1:";
+    static const char mark[] = "://127.0.0.1:"; /* HTTP or HTTPS */
 
     CHECK(place_has_said(p, mark));
     return (uint16_t)strtol(strstr(words, mark) + sizeof mark - 1, NULL, 10);

@@ -1,12 +1,10 @@
 /* tls_test.c - an http runner over TLS: whom it trusts, and HTTP/2 where that is offered.
  * The peer has a certificate of its own making, for 127.0.0.1. */
+#include "certificate.h"
 #include "peer.h"
 #include "stage.h"
 
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 /* Set before the peer begins, which is a copy of this process. */
 static SSL_CTX *ctx;
@@ -14,25 +12,6 @@ static char     ca_path[64];
 static char     url[80];
 
 /* ---- A certificate ---- */
-
-static X509 *certificate(EVP_PKEY *key, const char *names) {
-    X509      *x = X509_new();
-    X509_NAME *name = X509_get_subject_name(x);
-
-    CHECK(x && name);
-    CHECK(X509_set_version(x, 2) && ASN1_INTEGER_set(X509_get_serialNumber(x), 1));
-    CHECK(X509_gmtime_adj(X509_getm_notBefore(x), -3600));
-    CHECK(X509_gmtime_adj(X509_getm_notAfter(x), 3600));
-    CHECK(X509_set_pubkey(x, key));
-    CHECK(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"peer", -1,
-                                     -1, 0));
-    CHECK(X509_set_issuer_name(x, name));
-    X509_EXTENSION *alt = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, names);
-    CHECK(alt && X509_add_ext(x, alt, -1));
-    X509_EXTENSION_free(alt);
-    CHECK(X509_sign(x, key, EVP_sha256()) > 0);
-    return x;
-}
 
 /* With ALPN: "h2" or "http/1.1", whichever the peer speaks. */
 static const unsigned char *spoken;

@@ -10,11 +10,28 @@
 enum { IN_LEAST = 2048, IN_WITH_BODY = 2 * HTTP_HEAD_MAX, DRAIN_AT_ONCE = 65536 };
 
 void http_conn_close(http_conn *c) {
+    tls_conn_free(c->tls);
     fd_watch_free(c->watch);
     free(c->in);
     free(c->body);
     free(c->out);
     *c = (http_conn){.use = c->use + 1};
+}
+
+static ssize_t take_in(http_conn *c, void *bytes, size_t len) {
+    return c->tls ? tls_conn_recv(c->tls, bytes, len) : recv(fd_watch_fd(c->watch), bytes, len, 0);
+}
+
+static ssize_t put_out(http_conn *c, const void *bytes, size_t len) {
+    return c->tls ? tls_conn_send(c->tls, bytes, len)
+                  : send(fd_watch_fd(c->watch), bytes, len, MSG_NOSIGNAL);
+}
+
+void http_conn_wait(http_conn *c, bool to_read, bool to_write) {
+    /* Within TLS reading may have to write, and what was read already is not announced once more. */
+    if (c->tls && to_read) to_write |= tls_conn_wants_write(c->tls) || tls_conn_has_more(c->tls);
+    if (c->tls && to_write) to_read |= tls_conn_wants_read(c->tls);
+    fd_watch_once(c->watch, to_read, to_write);
 }
 
 /* ---- In ---- */
@@ -61,8 +78,7 @@ static http_got read_and_look(http_conn *c, look_fn *look_at, http_fault *out_fa
 
     while (got == HTTP_GOT_PART && read < HTTP_HEAD_MAX) {
         if (!make_room(c)) return HTTP_GOT_END;
-        const ssize_t len =
-            recv(fd_watch_fd(c->watch), c->in + c->in_len, c->in_cap - c->in_len, 0);
+        const ssize_t len = take_in(c, c->in + c->in_len, c->in_cap - c->in_len);
         if (len < 0 && errno == EINTR) continue;
         if (len < 0 && errno == EAGAIN) return HTTP_GOT_PART;
         if (len <= 0) return HTTP_GOT_END;
@@ -99,7 +115,7 @@ bool http_conn_begin_body(http_conn *c, size_t max) {
     c->body_max = max;
     if (!c->head.expects_continue || c->in_len > c->head_len) return true;
     /* Nothing else is on its way to a client that waits for this, so there is room for it. */
-    return send(fd_watch_fd(c->watch), go_on, len, MSG_NOSIGNAL) == (ssize_t)len;
+    return put_out(c, go_on, len) == (ssize_t)len;
 }
 
 static bool body_put(http_conn *c, http_text piece) {
@@ -166,8 +182,7 @@ void http_conn_put(http_conn *c, char *bytes, size_t len) {
 
 http_wrote http_conn_write(http_conn *c) {
     while (c->out_at < c->out_len) {
-        const ssize_t len =
-            send(fd_watch_fd(c->watch), c->out + c->out_at, c->out_len - c->out_at, MSG_NOSIGNAL);
+        const ssize_t len = put_out(c, c->out + c->out_at, c->out_len - c->out_at);
         if (len < 0 && errno == EINTR) continue;
         if (len < 0 && errno == EAGAIN) return HTTP_WROTE_PART;
         if (len < 0) return HTTP_WROTE_GONE;
@@ -177,14 +192,17 @@ http_wrote http_conn_write(http_conn *c) {
     return HTTP_WROTE_ALL;
 }
 
-void http_conn_linger(http_conn *c) { (void)shutdown(fd_watch_fd(c->watch), SHUT_WR); }
+void http_conn_linger(http_conn *c) {
+    if (c->tls) tls_conn_shut(c->tls);
+    (void)shutdown(fd_watch_fd(c->watch), SHUT_WR);
+}
 
 bool http_conn_drain(http_conn *c) {
     char   scratch[4096];
     size_t dropped = 0;
 
     while (dropped < DRAIN_AT_ONCE) {
-        const ssize_t len = recv(fd_watch_fd(c->watch), scratch, sizeof scratch, 0);
+        const ssize_t len = take_in(c, scratch, sizeof scratch);
         if (len < 0 && errno == EINTR) continue;
         if (len <= 0) return len < 0 && errno == EAGAIN;
         dropped += (size_t)len;

@@ -6,6 +6,7 @@
 
 #include "fd_watch.h"
 #include "http_body.h"
+#include "http_tls.h"
 
 typedef enum http_conn_state {
     HTTP_CONN_FREE,
@@ -22,6 +23,7 @@ typedef struct http_conn {
     http_conn_state state;
     uint32_t        use; /* counts up: tells this connection from others in the same slot */
     fd_watch       *watch;
+    tls_conn       *tls;      /* NULL: nothing is encrypted */
     int64_t         since_ns; /* it is in that state; while writing, when it last got on */
     bool            ends;     /* after the answer */
     char           *in;
@@ -35,6 +37,9 @@ typedef struct http_conn {
 } http_conn;
 
 void http_conn_close(http_conn *c);
+
+/* Has it said when it can go on. */
+void http_conn_wait(http_conn *c, bool to_read, bool to_write);
 
 typedef enum http_got {
     HTTP_GOT_HEAD,

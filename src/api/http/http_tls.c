@@ -1,0 +1,182 @@
+/* http_tls.c - see http_tls.h. */
+#include "http_tls.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct file_seen {
+    struct timespec changed;
+    ino_t           inode;
+    off_t           size;
+} file_seen;
+
+struct http_tls {
+    SSL_CTX  *ctx;
+    char     *certificate, *key;
+    file_seen seen[2];
+};
+
+struct tls_conn {
+    SSL *ssl;
+    int  last; /* of SSL_get_error */
+};
+
+/* ---- The files ---- */
+
+static file_seen look_at(const char *path) {
+    struct stat about;
+
+    if (stat(path, &about) < 0) return (file_seen){0};
+    return (file_seen){about.st_mtim, about.st_ino, about.st_size};
+}
+
+static bool is_same(const file_seen *a, const file_seen *b) {
+    return a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec &&
+           a->inode == b->inode && a->size == b->size;
+}
+
+static int refuse(char *why, const char *setting, const char *path, const char *sentence) {
+    const unsigned long code = ERR_peek_last_error();
+    const char         *reason = code ? ERR_reason_error_string(code) : NULL;
+
+    snprintf(why, HTTP_TLS_WHY, "%s: %.300s %s%s%s", setting, path, sentence, reason ? ": " : "",
+             reason ? reason : "");
+    return DN_EINVAL;
+}
+
+/* A key with a passphrase would ask the terminal for it. */
+static int no_passphrase(char *out, int size, int writing, void *context) {
+    (void)out, (void)size, (void)writing, (void)context;
+    return -1;
+}
+
+static int load(const char *certificate, const char *key, SSL_CTX **out_ctx, char *why) {
+    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    int      rc = DN_OK;
+
+    if (!ctx) return DN_ENOMEM;
+    ERR_clear_error();
+    (void)SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+    (void)SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                       SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                       SSL_OP_IGNORE_UNEXPECTED_EOF);
+    (void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_default_passwd_cb(ctx, no_passphrase);
+    if (SSL_CTX_use_certificate_chain_file(ctx, certificate) != 1)
+        rc = refuse(why, "tls_certificate", certificate,
+                    "has no certificate that can be read (PEM)");
+    else if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
+        rc = refuse(why, "tls_key", key,
+                    "has no key of that certificate that can be read (PEM, "
+                    "without a passphrase)");
+    if (rc == DN_OK) *out_ctx = ctx;
+    else SSL_CTX_free(ctx);
+    ERR_clear_error();
+    return rc;
+}
+
+int http_tls_new(const char *certificate, const char *key, http_tls **out, char *why) {
+    http_tls *t = calloc(1, sizeof *t);
+    int       rc = DN_ENOMEM;
+
+    if (t) {
+        t->certificate = strdup(certificate);
+        t->key = strdup(key);
+        t->seen[0] = look_at(certificate);
+        t->seen[1] = look_at(key);
+    }
+    if (t && t->certificate && t->key) rc = load(certificate, key, &t->ctx, why);
+    if (rc == DN_OK) *out = t;
+    else http_tls_free(t);
+    return rc;
+}
+
+void http_tls_free(http_tls *t) {
+    if (!t) return;
+    SSL_CTX_free(t->ctx);
+    free(t->certificate);
+    free(t->key);
+    free(t);
+}
+
+int http_tls_renew(http_tls *t, bool *out_renewed, char *why) {
+    const file_seen now[2] = {look_at(t->certificate), look_at(t->key)};
+    SSL_CTX        *fresh = NULL;
+
+    *out_renewed = false;
+    if (is_same(&now[0], &t->seen[0]) && is_same(&now[1], &t->seen[1])) return DN_OK;
+    memcpy(t->seen, now, sizeof now);
+    const int rc = load(t->certificate, t->key, &fresh, why);
+    if (rc < 0) return rc;
+    SSL_CTX_free(t->ctx); /* who is connected keeps what they have */
+    t->ctx = fresh;
+    *out_renewed = true;
+    return DN_OK;
+}
+
+/* ---- A connection ---- */
+
+tls_conn *tls_conn_new(const http_tls *t, int fd) {
+    tls_conn *c = calloc(1, sizeof *c);
+
+    if (c) c->ssl = SSL_new(t->ctx);
+    if (!c || !c->ssl || SSL_set_fd(c->ssl, fd) != 1) {
+        tls_conn_free(c);
+        return NULL;
+    }
+    SSL_set_accept_state(c->ssl);
+    return c;
+}
+
+void tls_conn_free(tls_conn *c) {
+    if (!c) return;
+    SSL_free(c->ssl);
+    free(c);
+    ERR_clear_error();
+}
+
+/* What SSL_read or SSL_write said, as recv or send would have. */
+static ssize_t said(tls_conn *c, int rc) {
+    const int code = errno;
+
+    c->last = rc > 0 ? SSL_ERROR_NONE : SSL_get_error(c->ssl, rc);
+    ERR_clear_error();
+    switch (c->last) {
+    case SSL_ERROR_NONE: return rc;
+    case SSL_ERROR_ZERO_RETURN: return 0;
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE: errno = EAGAIN; return -1;
+    default: errno = code && code != EAGAIN ? code : EPROTO; return -1;
+    }
+}
+
+static int at_once(size_t len) { return len < INT_MAX ? (int)len : INT_MAX; }
+
+ssize_t tls_conn_recv(tls_conn *c, void *bytes, size_t len) {
+    ERR_clear_error();
+    errno = 0;
+    return said(c, SSL_read(c->ssl, bytes, at_once(len)));
+}
+
+ssize_t tls_conn_send(tls_conn *c, const void *bytes, size_t len) {
+    ERR_clear_error();
+    errno = 0;
+    return said(c, SSL_write(c->ssl, bytes, at_once(len)));
+}
+
+void tls_conn_shut(tls_conn *c) {
+    ERR_clear_error();
+    if (SSL_is_init_finished(c->ssl)) (void)SSL_shutdown(c->ssl);
+    ERR_clear_error();
+}
+
+bool tls_conn_wants_write(const tls_conn *c) { return c->last == SSL_ERROR_WANT_WRITE; }
+bool tls_conn_wants_read(const tls_conn *c) { return c->last == SSL_ERROR_WANT_READ; }
+bool tls_conn_has_more(const tls_conn *c) { return SSL_pending(c->ssl) > 0; }

@@ -1,0 +1,83 @@
+/* http_tls_test.c - files of certificates: which are taken, and when they are looked at again. */
+#include "certificate.h"
+#include "http/http_tls.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64], paths[4][96];
+static char why[HTTP_TLS_WHY];
+
+/* A directory of the test's own, with "a.pem" and "b.pem" and their keys. */
+static void begins(void) {
+    (void)snprintf(dir, sizeof dir, "/tmp/diurnal-tls-XXXXXX");
+    CHECK(mkdtemp(dir));
+    for (int i = 0; i < 4; i++)
+        (void)snprintf(paths[i], sizeof paths[i], "%s/%c%s.pem", dir, i < 2 ? 'a' : 'b',
+                       i % 2 ? "-key" : "");
+    certificate_write("IP:127.0.0.1", paths[0], paths[1]);
+    certificate_write("IP:127.0.0.1", paths[2], paths[3]);
+}
+
+static void ends(void) {
+    for (int i = 0; i < 4; i++) (void)unlink(paths[i]);
+    CHECK_INT(rmdir(dir), 0);
+}
+
+static void put(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+#define CHECK_REFUSED(certificate, key, words)                                                     \
+    do {                                                                                           \
+        http_tls *refused_ = NULL;                                                                 \
+        CHECK_INT(http_tls_new((certificate), (key), &refused_, why), DN_EINVAL);                  \
+        CHECK_MSG(strstr(why, (words)), "it says: %s", why);                                       \
+        CHECK(!strchr(why, '\n'));                                                                 \
+    } while (0)
+
+TEST(what_is_no_certificate_and_its_key_is_refused_in_a_sentence) {
+    http_tls *t = NULL;
+
+    begins();
+    CHECK_INT(http_tls_new(paths[0], paths[1], &t, why), DN_OK);
+    http_tls_free(t);
+    CHECK_REFUSED("/nowhere", paths[1], "tls_certificate: /nowhere has no certificate");
+    CHECK_REFUSED(paths[1], paths[1], "tls_certificate: ");
+    CHECK_REFUSED(paths[0], "/nowhere", "tls_key: /nowhere has no key");
+    CHECK_REFUSED(paths[0], paths[0], "tls_key: ");
+    CHECK_REFUSED(paths[0], paths[3], "tls_key: "); /* another one's */
+    put(paths[0], "");
+    CHECK_REFUSED(paths[0], paths[1], "tls_certificate: ");
+    ends();
+}
+
+TEST(a_renewed_certificate_is_taken_and_one_that_is_no_good_leaves_the_old_one) {
+    http_tls *t = NULL;
+    bool      renewed = true;
+
+    begins();
+    CHECK_INT(http_tls_new(paths[0], paths[1], &t, why), DN_OK);
+    CHECK_INT(http_tls_renew(t, &renewed, why), DN_OK);
+    CHECK(!renewed);
+    CHECK_INT(rename(paths[2], paths[0]), 0); /* the key is still the old one's */
+    CHECK_INT(http_tls_renew(t, &renewed, why), DN_EINVAL);
+    CHECK(strstr(why, "tls_key"));
+    CHECK_INT(http_tls_renew(t, &renewed, why), DN_OK); /* said once */
+    CHECK(!renewed);
+    tls_conn *c = tls_conn_new(t, 0); /* it still serves */
+    CHECK(c);
+    tls_conn_free(c);
+    CHECK_INT(rename(paths[3], paths[1]), 0);
+    CHECK_INT(http_tls_renew(t, &renewed, why), DN_OK);
+    CHECK(renewed);
+    CHECK_INT(http_tls_renew(t, &renewed, why), DN_OK);
+    CHECK(!renewed);
+    http_tls_free(t);
+    ends();
+}
