@@ -9,6 +9,7 @@
 
 enum { RUNNING_LEAST = 64 };
 #define MINUTE_NS (DN_MINUTE_MS * 1000000)
+#define DAY_NS    (DN_DAY_MS * 1000000)
 
 /* ---- When it is looked at ---- */
 
@@ -141,11 +142,19 @@ void book_done(void *opened) {
 
 /* ---- Days ---- */
 
-book_day *book_day_of(book_record *r, dn_day day) {
-    book_day *older = r->days[0].day <= r->days[1].day ? &r->days[0] : &r->days[1];
+/* Which of two to forget for a third: what was asked for longest ago, for that is throttled no longer than the other. */
+static book_day *older_of(book_record *r) {
+    book_day *a = &r->days[0], *b = &r->days[1];
 
+    if (a->day == DN_DAY_NONE || b->day == DN_DAY_NONE) return a->day == DN_DAY_NONE ? a : b;
+    if (a->next_ns != b->next_ns) return a->next_ns < b->next_ns ? a : b;
+    return a->day < b->day ? a : b;
+}
+
+book_day *book_day_of(book_record *r, dn_day day) {
     if (r->days[0].day == day) return &r->days[0];
     if (r->days[1].day == day) return &r->days[1];
+    book_day *older = older_of(r);
     *older = (book_day){.day = day, .next_ns = INT64_MIN};
     return older;
 }
@@ -258,16 +267,18 @@ void book_stop_all(book *b) {
 
 /* ---- Forgetting ---- */
 
-/* Its attempts count until the day is finalized, or is a day past its cutoff: further back no clock is set. */
-static bool day_matters(const book_record *r, const book_day *d, int64_t now_ms) {
+/* Its attempts count until the day is finalized, or is a day past its cutoff and was not asked for in a day: further back
+ * no clock is set, and no clock stays that was set forward only for a while. */
+static bool day_matters(const book_record *r, const book_day *d, int64_t mono_ns, int64_t now_ms) {
     if (d->day == DN_DAY_NONE || d->attempts == 0) return false;
     if (r->gone || dn_daily_is_finalized(&r->user, d->day)) return false;
-    return now_ms < dn_daily_cutoff_ms(r->user.due, d->day) + DN_DAY_MS;
+    return now_ms < dn_daily_cutoff_ms(r->user.due, d->day) + DN_DAY_MS ||
+           mono_ns < d->next_ns + DAY_NS;
 }
 
 static bool matters(const book_record *r, int64_t mono_ns, int64_t now_ms) {
-    return kept_until_ns(r) > mono_ns || day_matters(r, &r->days[0], now_ms) ||
-           day_matters(r, &r->days[1], now_ms);
+    return kept_until_ns(r) > mono_ns || day_matters(r, &r->days[0], mono_ns, now_ms) ||
+           day_matters(r, &r->days[1], mono_ns, now_ms);
 }
 
 bool book_sweep(book *b, size_t most, int64_t mono_ns, int64_t now_ms) {

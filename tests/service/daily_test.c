@@ -615,6 +615,7 @@ TEST(what_a_new_planner_says_of_a_due_is_believed_of_who_has_failed_before) {
     job_fails("ada", 1, DN_CLASS_LLM);
     world_boots();
     user("ada", DUE(20, 0));
+    world_runs_for(1000); /* kv's word of it has come, and found no record */
     plan_is_late("ada", stored("ada").n);
     world_runs_to(AT(18, 59));
     CHECK_INT(starts_of("ada"), 1);

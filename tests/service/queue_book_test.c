@@ -14,6 +14,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define RETRY_NS  (600 * SECOND_NS)
+#define DAY_NS    (86400 * SECOND_NS)
 
 /* ---- The model ---- */
 
@@ -37,7 +38,7 @@ typedef struct known {
     int64_t       keep_ns;
     dn_day        day;
     bool          gone;
-    known_day     days[2]; /* the two asked for last by the calendar */
+    known_day     days[2]; /* the two asked for last */
 } known;
 
 typedef struct world {
@@ -77,10 +78,13 @@ static void world_free(world *w) {
     free(w);
 }
 
-/* What is known of a day; the newer of the two that are kept stays. */
+/* What is known of a day; of the two that are kept the one that was asked for last stays. */
 static known_day *known_day_of(known *k, dn_day day) {
-    known_day *older = &k->days[k->days[0].day > k->days[1].day];
+    const int64_t first_ns = k->days[0].day == DN_DAY_NONE ? INT64_MIN : k->days[0].next_ns;
+    const int64_t second_ns = k->days[1].day == DN_DAY_NONE ? INT64_MIN : k->days[1].next_ns;
+    known_day    *older = &k->days[first_ns > second_ns];
 
+    if (first_ns == second_ns) older = &k->days[k->days[0].day > k->days[1].day];
     for (int i = 0; i < 2; i++)
         if (k->days[i].day == day) return &k->days[i];
     *older = (known_day){.day = day, .next_ns = INT64_MIN};
@@ -277,7 +281,8 @@ static bool matters(const world *w, const known *k) {
         if (d->day == DN_DAY_NONE) continue;
         if (d->next_ns > w->mono_ns) return true;
         if (d->attempts > 0 && open && !k->gone &&
-            w->now_ms - dn_daily_cutoff_ms(k->user.due, d->day) < DN_DAY_MS)
+            (w->now_ms - dn_daily_cutoff_ms(k->user.due, d->day) < DN_DAY_MS ||
+             w->mono_ns - d->next_ns < DAY_NS))
             return true;
     }
     return false;
@@ -410,25 +415,41 @@ TEST(a_step_back_to_the_day_before_and_on_again_finds_both_throttles) {
     book_done(&b);
 }
 
+/* The clock was a day ahead for a while, and is a day back then: what was asked for before is throttled still. */
+TEST(of_three_days_the_one_that_was_asked_for_first_is_forgotten) {
+    book         b = {0};
+    book_record *r = book_open(&b, "ada", 3);
+
+    CHECK(r);
+    book_day_of(r, 20001)->next_ns = 1;
+    book_day_of(r, 20000)->next_ns = 2;
+    book_day_of(r, 19999)->next_ns = 3;
+    CHECK_INT(book_day_of(r, 20000)->next_ns, 2);
+    CHECK_INT(book_day_of(r, 19999)->next_ns, 3);
+    book_done(&b);
+}
+
 /* One of each kind of what is kept, and the instant from which it is not. */
 TEST(attempts_are_forgotten_a_day_after_the_cutoff_and_a_throttle_when_it_is_over) {
-    const int64_t cutoff_ms = dn_daily_cutoff_ms(720, 20000);
+    const int64_t cutoff_ms = dn_daily_cutoff_ms(720, 20000), mono_ns = 2 * DAY_NS;
     const struct {
         uint16_t attempts;
-        int64_t  next_ns, keep_ns, now_ms; /* at 10 ns of the steady clock */
+        int64_t  next_ns, keep_ns; /* from now */
+        int64_t  now_ms;
         dn_day   last_day;
         bool     gone, kept;
     } cases[] = {
-        {1, 0, 0, cutoff_ms + DN_DAY_MS - 1, DN_DAY_NONE, false, true},
-        {1, 0, 0, cutoff_ms + DN_DAY_MS, DN_DAY_NONE, false, false},
-        {0, 0, 0, cutoff_ms - 1, DN_DAY_NONE, false, false},
-        {1, 0, 0, cutoff_ms - 1, 20000, false, false},
-        {1, 0, 0, cutoff_ms - 1, 19999, false, true},
-        {1, 0, 0, cutoff_ms - 1, DN_DAY_NONE, true, false},
-        {0, 11, 0, cutoff_ms + 9 * DN_DAY_MS, 20000, true, true},
-        {0, 10, 0, cutoff_ms, DN_DAY_NONE, false, false},
-        {0, 0, 11, cutoff_ms + 9 * DN_DAY_MS, 20000, true, true},
-        {0, 0, 10, cutoff_ms, DN_DAY_NONE, false, false},
+        {1, -DAY_NS, 0, cutoff_ms + DN_DAY_MS - 1, DN_DAY_NONE, false, true},
+        {1, -DAY_NS, 0, cutoff_ms + DN_DAY_MS, DN_DAY_NONE, false, false},
+        {1, 1 - DAY_NS, 0, cutoff_ms + 9 * DN_DAY_MS, DN_DAY_NONE, false, true},
+        {0, 1 - DAY_NS, 0, cutoff_ms - 1, DN_DAY_NONE, false, false},
+        {1, 1 - DAY_NS, 0, cutoff_ms - 1, 20000, false, false},
+        {1, -DAY_NS, 0, cutoff_ms - 1, 19999, false, true},
+        {1, 1 - DAY_NS, 0, cutoff_ms - 1, DN_DAY_NONE, true, false},
+        {0, 1, 0, cutoff_ms + 9 * DN_DAY_MS, 20000, true, true},
+        {0, 0, 0, cutoff_ms, DN_DAY_NONE, false, false},
+        {0, 0, 1, cutoff_ms + 9 * DN_DAY_MS, 20000, true, true},
+        {0, 0, 0, cutoff_ms, DN_DAY_NONE, false, false},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -444,10 +465,10 @@ TEST(attempts_are_forgotten_a_day_after_the_cutoff_and_a_throttle_when_it_is_ove
         book_stop(&b, r);
         r->user.last_day = cases[i].last_day;
         r->gone = cases[i].gone;
-        r->keep_ns = cases[i].keep_ns;
+        r->keep_ns = mono_ns + cases[i].keep_ns;
         book_day_of(r, 20000)->attempts = cases[i].attempts;
-        book_day_of(r, 20000)->next_ns = cases[i].next_ns;
-        CHECK(!book_sweep(&b, 1000, /* mono_ns= */ 10, cases[i].now_ms));
+        book_day_of(r, 20000)->next_ns = mono_ns + cases[i].next_ns;
+        CHECK(!book_sweep(&b, 1000, mono_ns, cases[i].now_ms));
         CHECK_MSG((book_find(&b, "ada", 3) != NULL) == cases[i].kept, "case %zu", i);
         CHECK((book_of_n(&b, 1) != NULL) == cases[i].kept);
         book_done(&b);
