@@ -306,6 +306,7 @@ static void on_set(check *c, const dn_happening *h) {
         c->queued++;
         check_order_add(&c->order, check_order_minute(h->due, p->days[0].day));
     }
+    c->users.records[h->n].set_ms = (uint32_t)c->now_ms;
     check_changed(c, h->n);
     check_look_soon(c, h->n, c->now_ms);
 }

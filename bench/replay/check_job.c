@@ -122,11 +122,14 @@ void check_on_enqueued(check *c, const dn_happening *h) {
     if (fresh) check_minute_begun(&c->users.minutes[p->due], h->day);
 }
 
-/* A tick may itself bring to the disk what has waited for it, and ask for an attempt of whom that closes the day. */
-static bool is_closed_by_the_tick(const check *c, const check_person *p, const dn_happening *h) {
+/* What has waited for the disk comes there all at once, at any instant, and beside whatever happens then: who asks, or
+ * begins, does not know yet. */
+static bool is_closed_just_now(const check *c, const check_person *p, const dn_happening *h) {
     return c->well_ms == c->now_ms && p->last_day == h->day &&
-           c->users.records[h->n].closed_ms == (uint32_t)c->now_ms && h->reason &&
-           strcmp(h->reason, "dedupe") == 0;
+           c->users.records[h->n].closed_ms == (uint32_t)c->now_ms;
+}
+static bool is_set_just_now(const check *c, const dn_happening *h) {
+    return c->well_ms == c->now_ms && c->users.records[h->n].set_ms == (uint32_t)c->now_ms;
 }
 
 void check_on_ignored(check *c, const dn_happening *h) {
@@ -134,7 +137,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
 
     if (!p) return;
     c->ignored++;
-    if (is_closed_by_the_tick(c, p, h)) return;
+    if (is_closed_just_now(c, p, h) && h->reason && strcmp(h->reason, "dedupe") == 0) return;
     judge_asking(c, p, h, "asked for");
     /* The queue learns of a new executor from itself: one that ends before has not said that it is there. */
     if (check_is_recent(c, h->n) || c->shaken) return;
@@ -255,10 +258,10 @@ static void judge_turn(check *c, check_person *p, const dn_happening *h) {
 
     if (!waits(p, h->day) && !(recent && !check_lives(p)))
         check_say(c, CHECK_LOG, h->n, h->day, "a start, but it was not queued for that day");
-    if (check_is_closed(p, h->day) && !recent)
+    if (check_is_closed(p, h->day) && !recent && !is_closed_just_now(c, p, h))
         check_say(c, CHECK_CLOSED, h->n, h->day,
                   "a start, but the day is finalized: right is to drop it");
-    if (!check_is_open(c, p, h->day, h->at_ms) && !recent)
+    if (!check_is_open(c, p, h->day, h->at_ms) && !recent && !is_set_just_now(c, h))
         check_say(c, CHECK_WINDOW, h->n, h->day,
                   "a start outside its window: right is within %lld minutes before %02u:%02u",
                   (long long)(c->window_ms / CHECK_MINUTE), p->due / 60U, p->due % 60U);

@@ -812,6 +812,100 @@ TEST(closed_just_now_with_a_disk_that_was_well_a_day_that_is_asked_for_is_found)
     check_free(t.c);
 }
 
+/* One slot, which Bob has; Ada waits for it, and her change for the disk. */
+static tape ada_waits_for_both(void) {
+    check_config config = common();
+
+    config.max_concurrency = 1;
+    tape t = tape_with(config, 7, 0);
+    set(&t, ADA, DUE(8, 0));
+    set(&t, BOB, DUE(7, 30));
+    enqueue(&t, BOB);
+    enqueue(&t, ADA);
+    start(&t, BOB, 1);
+    tick(&t, 0);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 5 * SECOND});
+    wait(&t, 1);
+    SAY(&t, STORE_FAILED);
+    wait(&t, 6 * SECOND);
+    return t;
+}
+
+TEST(window_of_a_change_that_has_waited_for_the_disk_is_not_that_of_who_begins_beside_it) {
+    tape t = ada_waits_for_both();
+
+    SAY(&t, STORE_WELL);
+    stop(&t, BOB, 1, DN_OUTCOME_ERROR, 6001);
+    set(&t, ADA, DUE(20, 0));
+    start(&t, ADA, 1);
+    keeps(&t);
+}
+
+TEST(window_of_a_change_that_has_waited_for_the_disk_is_that_of_who_begins_later) {
+    tape t = ada_waits_for_both();
+
+    SAY(&t, STORE_WELL);
+    set(&t, ADA, DUE(20, 0));
+    wait(&t, 1);
+    stop(&t, BOB, 1, DN_OUTCOME_ERROR, 6002);
+    start(&t, ADA, 1);
+    CHECK_UINT(check_violations_of(t.c, CHECK_WINDOW), 1);
+    check_free(t.c);
+}
+
+TEST(window_of_a_change_with_a_disk_that_was_well_is_that_of_who_begins_beside_it) {
+    tape t = ada_waits_for_both();
+
+    SAY(&t, STORE_WELL);
+    wait(&t, 1);
+    set(&t, ADA, DUE(20, 0));
+    stop(&t, BOB, 1, DN_OUTCOME_ERROR, 6002);
+    start(&t, ADA, 1);
+    CHECK_UINT(check_violations_of(t.c, CHECK_WINDOW), 1);
+    check_free(t.c);
+}
+
+/* Her cutoff waits for the disk, the clock steps back into her window, and she is asked for again. */
+static tape ada_is_tried_beside_her_cutoff(int64_t later_ms) {
+    check_config config = common();
+
+    config.retry_delay_minutes = 60;
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 7, 0);
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    go(&t, 0, 8, 0);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 59 * SECOND});
+    SAY(&t, STORE_FAILED);
+    tick(&t, 1);
+    step(&t, -30 * MINUTE);
+    go(&t, 0, 7, 31);
+    enqueue(&t, ADA);
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    wait(&t, later_ms);
+    start(&t, ADA, 2);
+    return t;
+}
+
+TEST(closed_by_what_has_waited_for_the_disk_a_day_may_be_begun_beside_it) {
+    tape t = ada_is_tried_beside_her_cutoff(0);
+
+    keeps(&t);
+}
+
+TEST(closed_by_what_has_waited_for_the_disk_a_day_that_is_begun_later_is_found) {
+    tape t = ada_is_tried_beside_her_cutoff(1);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_CLOSED), 1);
+    check_free(t.c);
+}
+
 /* ---- The window, spacing, overlap, closed days ---- */
 
 TEST(window_a_start_before_it_is_found) {
