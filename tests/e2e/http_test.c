@@ -69,6 +69,69 @@ TEST(a_request_that_could_be_read_in_two_ways_is_refused_and_ends_the_connection
     stops(p);
 }
 
+/* Each in front of, between and behind other fields, with methods that have a body and others: what two readers could
+ * read in two ways is never answered as a request, nor is what follows it. */
+TEST(no_framing_that_can_be_read_in_two_ways_gets_past_the_door) {
+    static const char *const fields[] = {
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        "Content-Length: 5\r\nContent-Length: 5\r\n",
+        "Content-Length: 5\r\nContent-Length: 6\r\n",
+        "Content-Length: 5, 5\r\n",
+        "Content-Length: +5\r\n",
+        "Content-Length: -1\r\n",
+        "Content-Length: 5 5\r\n",
+        "Content-Length: 0x5\r\n",
+        "Content-Length:\r\n",
+        "Content-Length: 9999999999999999999\r\n",
+        "Content-Length : 5\r\n",
+        " Content-Length: 5\r\n",
+        "Content-Length\r\n",
+        ": 5\r\n",
+        "Content-Length: 5\n",
+        "X: a\n",
+        "X: a\rY: b\r\n",
+        "X: a\r\n folded\r\n",
+        "X: a\r\n\tfolded\r\n",
+        "X: a\x01\r\n",
+        "X: a\x7f\r\n",
+        "X\x01: a\r\n",
+        "X Y: a\r\n",
+        "X(: a\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding: identity\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        "Transfer-Encoding: \x0b"
+        "chunked\r\n",
+        "Transfer-Encoding:\r\n",
+        "Host: b\r\n",
+        "Host: a b\r\n",
+    };
+    static const char *const methods[] = {"GET", "POST", "DELETE"};
+    place                   *p = serves();
+    int                      vectors = 0;
+
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+            for (int at = 0; at < 3; at++, vectors++) {
+                char request[1024];
+                (void)snprintf(request, sizeof request,
+                               "%s /healthz HTTP/1.1\r\n%sHost: a\r\n%sX-Other: b\r\n%s\r\n"
+                               "0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+                               methods[m], at == 0 ? fields[f] : "", at == 1 ? fields[f] : "",
+                               at == 2 ? fields[f] : "");
+                const char *answer = asks(p, request);
+                CHECK_MSG(begins(answer, "HTTP/1.1 400 ") && strstr(answer, "Connection: close") &&
+                              !strstr(answer, "alive"),
+                          "vector %d: %s\nanswer: %s", vectors, request, answer);
+            }
+    CHECK(vectors >= 200);
+    stops(p);
+}
+
 TEST(a_body_nobody_wants_is_not_taken_for_a_request) {
     place *p = serves();
 
