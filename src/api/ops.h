@@ -5,7 +5,7 @@
  *     {"op":"user","id"}                                                     "user"
  *     {"op":"list","status","due_from","due_to","prefix","after","max"}      "items": users, "more", "last": id
  *     {"op":"numbers","after","max"} "items": [n,due,starts_on,last_day,recorded,status,id], days as numbers
- *     {"op":"day","day","after"}    "items": [n,status,cls,attempts,at_ms]
+ *     {"op":"day","day","after","max"}    "items": [n,status,cls,attempts,at_ms]
  *     {"op":"days_of","n","before"} "items": the same, newest first, with day in place of n
  *     {"op":"totals","first","last"}"items": [day,success,cutoff,missed]
  *     {"op":"today","day"}          "items": due, users, success, cutoff_reached, pending, running; "queue", "executor"

@@ -124,10 +124,16 @@ ask_step op_slo(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) 
 static ask_step backup_answer(ask *a, const dn_msg *reply) {
     const dn_kv_words *answer = DN_BODY(dn_kv_words, reply);
 
-    if (answer->status != DN_OK)
-        return ask_refuse(a, "failed", "%s",
-                          answer->words[0] ? answer->words : dn_error_text(answer->status));
-    return ASK_DONE;
+    const char *why = answer->words[0] ? answer->words : dn_error_text(answer->status);
+
+    switch (answer->status) {
+    case DN_OK: return ASK_DONE;
+    case DN_EINVAL: return ask_refuse(a, "invalid", "%s", why);
+    case DN_EFULL: return ask_refuse(a, "full", "%s", why);
+    case DN_EEXIST:                                           /* it is there already */
+    case DN_EIO: return ask_refuse(a, "conflict", "%s", why); /* no such directory, and the like */
+    default: return ask_refuse(a, "failed", "%s", why);
+    }
 }
 
 ask_step op_backup(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {

@@ -35,14 +35,16 @@ static json_t *row_item(int64_t first, const dn_ledger_row *r) {
 
 ask_step op_day(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
     dn_kv_day d = {.day = DN_DAY_NONE, .max = DAY_ROWS_MAX};
-    int64_t   after = 0;
+    int64_t   after = 0, max = DAY_ROWS_MAX;
     size_t    len = 0;
 
     if (!reply) {
-        if (!ask_day(a, "day", &d.day) || !ask_number(a, "after", 0, INT64_MAX, &after))
+        if (!ask_day(a, "day", &d.day) || !ask_number(a, "after", 0, INT64_MAX, &after) ||
+            !ask_number(a, "max", 1, DAY_ROWS_MAX, &max))
             return ASK_REFUSED;
         if (d.day == DN_DAY_NONE) return ask_refuse(a, "invalid", "\"day\" is missing");
         d.after_n = (uint64_t)after;
+        d.max = (uint32_t)max;
         return ask_call(self, a, w->kv, DN_KV_DAY, &d, sizeof d);
     }
     const dn_ledger_row *rows = rows_of(a, reply, &len);

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { LIST_MAX = 500 };
+enum { LIST_MAX = 500, NUMBERS_MAX = 4096 };
 
 /* ---- set ---- */
 
@@ -238,15 +238,17 @@ static json_t *number_item(const dn_change *c) {
 }
 
 ask_step op_numbers(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    int64_t after = 0, max = INT64_MAX;
+    int64_t after = 0, max = NUMBERS_MAX;
     int64_t len = 0;
 
     if (!reply) {
-        if (!ask_number(a, "after", 0, INT64_MAX, &after)) return ASK_REFUSED;
+        if (!ask_number(a, "after", 0, INT64_MAX, &after) ||
+            !ask_number(a, "max", 1, NUMBERS_MAX, &max))
+            return ASK_REFUSED;
         const uint64_t after_n = (uint64_t)after;
         return ask_call(self, a, w->kv, DN_KV_LOAD, &after_n, sizeof after_n);
     }
-    if (!ask_number(a, "max", 1, INT64_MAX, &max)) return ASK_REFUSED;
+    if (!ask_number(a, "max", 1, NUMBERS_MAX, &max)) return ASK_REFUSED;
     json_t *items = json_array();
     for (DN_PACK_EACH_ID(dn_change, c, reply)) {
         if (len == max) break;

@@ -14,8 +14,8 @@ static const route routes_open[] = {
 };
 
 static const route *const tables[] = {
-    routes_open,   routes_daemon,  routes_users,  routes_days,
-    routes_tokens, routes_session, routes_events,
+    routes_open,    routes_daemon, routes_users, routes_days,   routes_tokens,
+    routes_session, routes_events, routes_audit, routes_backup,
 };
 #define EACH_ROUTE(r)                                                                              \
     size_t t_ = 0;                                                                                 \

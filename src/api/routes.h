@@ -102,7 +102,7 @@ route_fn route_healthz, route_readyz, route_metrics, route_config, route_import,
 
 /* Each ends with a row without a method. */
 extern const route routes_daemon[], routes_users[], routes_days[], routes_tokens[],
-    routes_session[], routes_events[];
+    routes_session[], routes_events[], routes_audit[], routes_backup[];
 
 /* ---- routes_api.c: routes that are a request of ops.h, in the words of HTTP ---- */
 

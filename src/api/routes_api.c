@@ -170,7 +170,11 @@ static http_response refused(const exchange *x) {
     static const struct {
         const char *code;
         int         status;
-    } codes[] = {{"invalid", 400}, {"not_found", 404}, {"full", 507}, {"unavailable", 503}};
+    } codes[] = {{"invalid", 400},
+                 {"not_found", 404},
+                 {"conflict", 409},
+                 {"full", 507},
+                 {"unavailable", 503}};
 
     char        words[ASK_WHY];
     const char *why = in_our_words(x, words);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     SETS_MAX = 1024, /* in one call */
@@ -21,6 +22,7 @@ enum {
 typedef struct batch {
     size_t   bytes, sets;
     uint64_t lines[SETS_MAX];
+    bool     silent[SETS_MAX]; /* it does not say when it begins */
     char     packed[BATCH];
 } batch;
 
@@ -29,7 +31,7 @@ typedef struct import {
     batch        batches[2];
     int          filling; /* of the two; the other one is with kv, if `committing` */
     bool         committing, ended;
-    uint64_t     accepted, rejected;
+    uint64_t     accepted, rejected, tomorrow;
     json_t      *errors;
 } import;
 
@@ -69,6 +71,7 @@ static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
                        .letter = user->starts_today,
                        .starts_on = user->starts_on};
     memcpy(set->id, user->id, user->id_len);
+    b->silent[b->sets] = !user->starts_today && user->starts_on == DN_DAY_NONE;
     b->lines[b->sets++] = line;
     b->bytes += room;
     return DN_OK;
@@ -90,9 +93,9 @@ static route_step commit(dn_self *self, const route_world *w, exchange *x, impor
 
 static route_step result(exchange *x, import *im) {
     return exchange_answer(
-        x,
-        api_json(200, json_pack("{s:I, s:I, s:o}", "accepted", (json_int_t)im->accepted, "rejected",
-                                (json_int_t)im->rejected, "errors", DN_TAKE(im->errors))));
+        x, api_json(200, json_pack("{s:I, s:I, s:I, s:o}", "accepted", (json_int_t)im->accepted,
+                                   "rejected", (json_int_t)im->rejected, "begin_tomorrow",
+                                   (json_int_t)im->tomorrow, "errors", DN_TAKE(im->errors))));
 }
 
 /* With the next piece, with a commit that is done, or with both: what now? */
@@ -108,6 +111,11 @@ static route_step next(dn_self *self, const route_world *w, exchange *x, import 
     return b->sets >= SETS_FULL ? ROUTE_WAITS : ROUTE_WANTS_BODY;
 }
 
+/* It was not said when they begin, and today's cutoff has passed. */
+static bool begins_tomorrow(const dn_kv_set_answer *s, bool silent, dn_day today) {
+    return silent && s->wrote == DN_WROTE_NEW && s->starts_on > today;
+}
+
 /* Answers come in the order of the batch: of those that were not with the filling one. */
 static route_step committed(dn_self *self, const route_world *w, exchange *x, import *im,
                             const dn_msg *reply) {
@@ -119,23 +127,36 @@ static route_step committed(dn_self *self, const route_world *w, exchange *x, im
                                                     "sent may be sent again"));
     const dn_kv_set_answer *answers = dn_msg_body_borrow(reply);
     const size_t            len = dn_msg_size(reply) / sizeof *answers;
+    const dn_day            today = dn_day_of_ms(dn_now_ms(self));
     for (size_t i = 0; i < len && i < b->sets; i++) {
         if (answers[i].status == DN_EFULL)
             return exchange_answer(x, http_problem(507, "the disk is full: make room, and send all "
                                                         "of it again"));
+        im->tomorrow +=
+            answers[i].status == DN_OK && begins_tomorrow(&answers[i], b->silent[i], today);
         if (answers[i].status == DN_OK) im->accepted++;
         else if (refuse_line(im, b->lines[i], dn_error_text(answers[i].status)) < 0) break;
     }
     return next(self, w, x, im);
 }
 
-static int begin(import **out_import) {
+/* NDJSON, unless it is said to be CSV. */
+static dn_userfile_format format_of(const exchange *x) {
+    static const char csv[] = "text/csv";
+    const http_text  *type = http_field_of(x->head, "content-type");
+    const bool        is_csv =
+        type && type->len >= sizeof csv - 1 && strncasecmp(type->at, csv, sizeof csv - 1) == 0;
+
+    return is_csv ? DN_USERFILE_CSV : DN_USERFILE_NDJSON;
+}
+
+static int begin(dn_userfile_format format, import **out_import) {
     import *im = calloc(1, sizeof *im);
 
     if (!im) return DN_ENOMEM;
     const dn_userfile_sink sink = {on_user, on_fault, im};
     im->errors = json_array();
-    if (!im->errors || dn_userfile_new(DN_USERFILE_NDJSON, &sink, &im->reader) < 0) {
+    if (!im->errors || dn_userfile_new(format, &sink, &im->reader) < 0) {
         import_free(im);
         return DN_ENOMEM;
     }
@@ -149,7 +170,7 @@ route_step route_import(dn_self *self, const route_world *w, exchange *x, const 
 
     if (reply) return committed(self, w, x, im, reply);
     if (!im) {
-        rc = begin(&im);
+        rc = begin(format_of(x), &im);
         if (rc == DN_OK) {
             x->stream = im;
             x->stream_free = import_free;

@@ -73,6 +73,7 @@ static int web_stopping(dn_self *self, void *state);
 static const dn_handler web_handlers[] = {
     {WEB_READY, web_on_ready},
     {DN_KV_ANSWER, web_on_answer}, /* what the actors were asked for somebody */
+    {DN_KV_PAGE, web_on_answer},
     {DN_STATUS, web_on_answer},
     {DN_MINUTES, web_on_answer},
     {DN_QUEUED_USER, web_on_answer},

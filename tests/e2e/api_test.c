@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char admin[128]; /* the token of the present daemon */
@@ -318,8 +319,8 @@ TEST(a_browser_logs_in_with_a_ticket_has_a_cookie_and_changes_nothing_for_anothe
 
 /* Each route there is, by the table that serves it, with each that may ask. */
 TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
-    const route *const tables[] = {routes_daemon, routes_users,   routes_days,
-                                   routes_tokens, routes_session, routes_events};
+    const route *const tables[] = {routes_daemon,  routes_users,  routes_days,  routes_tokens,
+                                   routes_session, routes_events, routes_audit, routes_backup};
     place             *p = serves();
     char               tokens[4][128] = {"diurnal_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"};
     int                routes = 0;
@@ -354,7 +355,7 @@ TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
                 CHECK_MSG(is < 500, "%s %s: %s", r->method, path, answer);
             }
         }
-    CHECK_INT(routes, 22);
+    CHECK_INT(routes, 25);
     stops(p);
 }
 
@@ -531,6 +532,102 @@ TEST(an_import_of_many_has_them_all) {
     CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/u49999", NULL);
     CHECK_STR(member("due"), "17:19");
     free(body);
+    stops(p);
+}
+
+static int imports_csv(const place *p, const char *body) {
+    char      request[1024];
+    const int len = snprintf(request, sizeof request,
+                             "POST /api/v1/daily/users:import HTTP/1.1\r\nHost: a\r\n"
+                             "Connection: close\r\nAuthorization: Bearer %s\r\n"
+                             "Content-Type: text/csv; charset=utf-8\r\n"
+                             "Content-Length: %zu\r\n\r\n%s",
+                             admin, strlen(body), body);
+
+    answer = place_asks(p, request, (size_t)len);
+    read_answer();
+    return (int)strtol(answer + 9, NULL, 10);
+}
+
+TEST(an_import_takes_csv_where_it_is_said_to_be) {
+    place *p = serves();
+
+    CHECK_INT(imports_csv(p, "id,due,starts_on\nada,08:00,2999-01-01\nbob,25:00,\n\"x,y\",09:00,"),
+              200);
+    CHECK_STR(member("accepted"), "2");
+    CHECK_STR(member("errors.0.line"), "3");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/x%2Cy", NULL);
+    stops(p);
+}
+
+/* 00:00 has passed on every day; that of whoever says when it begins is no matter. */
+TEST(an_import_says_how_many_begin_tomorrow_because_their_cutoff_has_passed) {
+    static const char lines[] = "{\"id\":\"a\",\"due\":\"00:00\"}\n"
+                                "{\"id\":\"b\",\"due\":\"00:00\",\"starts_on\":\"today\"}\n"
+                                "{\"id\":\"c\",\"due\":\"00:00\",\"starts_on\":\"2999-01-01\"}\n";
+    place            *p = serves();
+
+    CHECK_INT(imports(p, lines, sizeof lines - 1), 200);
+    CHECK_STR(member("begin_tomorrow"), "1");
+    CHECK_INT(imports(p, lines, sizeof lines - 1), 200);
+    CHECK_STR(member("begin_tomorrow"), "0"); /* they are there already */
+    stops(p);
+}
+
+/* ---- All of it ---- */
+
+TEST(users_and_records_are_read_by_number_page_after_page) {
+    static const char lines[] = "{\"id\":\"ada\",\"due\":\"00:00\",\"starts_on\":\"today\"}\n"
+                                "{\"id\":\"bob\",\"due\":\"00:00\",\"starts_on\":\"today\"}\n"
+                                "{\"id\":\"cy\",\"due\":\"00:01\",\"starts_on\":\"2999-01-01\"}\n";
+    place            *p = serves();
+    char              path[128], day[16];
+
+    CHECK_INT(imports(p, lines, sizeof lines - 1), 200);
+    CHECK_ASKS(p, 200, "GET", "/api/v1/audit/users?limit=2", NULL);
+    CHECK_STR(member("items.0.6"), "ada");
+    CHECK_STR(member("items.1.6"), "bob");
+    CHECK_STR(member("next_cursor"), member("items.1.0"));
+    (void)snprintf(path, sizeof path, "/api/v1/audit/users?cursor=%s", member("next_cursor"));
+    CHECK_ASKS(p, 200, "GET", path, NULL);
+    CHECK_STR(member("items.0.6"), "cy");
+    CHECK_STR(member("items.0.1"), "1");
+    (void)snprintf(path, sizeof path, "/api/v1/audit/users?cursor=%s", member("next_cursor"));
+    CHECK_ASKS(p, 200, "GET", path, NULL);
+    CHECK_STR(member("items"), "[]");
+    CHECK_STR(member("next_cursor"), "null");
+    WAIT_FOR(asks(p, "GET", "/api/v1/daily/users/bob/days", NULL) == 200 &&
+                 strcmp(member("items.0.status"), "cutoff_reached") == 0,
+             20000);
+    (void)snprintf(day, sizeof day, "%s", member("items.0.day"));
+    (void)snprintf(path, sizeof path, "/api/v1/audit/records?day=%s&cursor=1&limit=1", day);
+    CHECK_ASKS(p, 200, "GET", path, NULL);
+    CHECK_STR(member("items.0.0"), "2");
+    CHECK_STR(member("items.1"), "(nothing)");
+    CHECK_ASKS(p, 400, "GET", "/api/v1/audit/records", NULL);
+    CHECK_DETAIL("\"day\" is missing");
+    CHECK_ASKS(p, 400, "GET", "/api/v1/audit/users?limit=4097", NULL);
+    CHECK_DETAIL("\"limit\"");
+    stops(p);
+}
+
+TEST(a_backup_is_made_where_the_daemon_is_and_never_over_something) {
+    place      *p = serves();
+    char        body[PLACE_PATH + 64], path[PLACE_PATH + 16];
+    struct stat about;
+
+    (void)snprintf(path, sizeof path, "%.400s/copy.db", p->dir);
+    (void)snprintf(body, sizeof body, "{\"path\":\"%s\"}", path);
+    CHECK_ASKS(p, 201, "POST", "/api/v1/backup", body);
+    CHECK_STR(member("path"), path);
+    CHECK(stat(path, &about) == 0 && about.st_size > 0);
+    CHECK_ASKS(p, 409, "POST", "/api/v1/backup", body);
+    CHECK_DETAIL("is there already");
+    CHECK_ASKS(p, 409, "POST", "/api/v1/backup", "{\"path\":\"/nowhere/at/all\"}");
+    CHECK_DETAIL("/nowhere/at/all cannot be ");
+    CHECK_ASKS(p, 400, "POST", "/api/v1/backup", "{\"path\":\"copy.db\"}");
+    CHECK_DETAIL("\"path\" is not an absolute path");
+    CHECK_ASKS(p, 400, "POST", "/api/v1/backup", "{}");
     stops(p);
 }
 

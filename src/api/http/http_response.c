@@ -24,6 +24,7 @@ const char *http_reason(int status) {
         {404, "Not Found"},
         {405, "Method Not Allowed"},
         {408, "Request Timeout"},
+        {409, "Conflict"},
         {413, "Content Too Large"},
         {414, "URI Too Long"},
         {417, "Expectation Failed"},
