@@ -42,7 +42,7 @@ typedef struct stage_order {
 } stage_order;
 
 /* Messages for a part. */
-enum { PART_CRASH = 1, PART_FAIL, PART_END, PART_INIT_OVER, PART_STOP_OVER };
+enum { PART_CRASH = 1, PART_CRASH_LATER, PART_FAIL, PART_END, PART_INIT_OVER, PART_STOP_OVER };
 
 typedef struct world {
     uint64_t    order; /* added to the seed */
@@ -165,6 +165,13 @@ static inline int part_on_crash(dn_self *self, void *state, const dn_msg *msg) {
     return DN_EFAILED;
 }
 
+/* So many milliseconds later. */
+static inline int part_on_crash_later(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    dn_timer_after(self, *DN_BODY(int64_t, msg), PART_CRASH, 0);
+    return DN_OK;
+}
+
 static inline int part_on_fail(dn_self *self, void *state, const dn_msg *msg) {
     (void)self;
     (void)state;
@@ -197,7 +204,8 @@ static inline void part_terminate(dn_self *self, void *state) {
 }
 
 static const dn_handler part_handlers[] = {
-    {PART_CRASH, part_on_crash},   {PART_FAIL, part_on_fail},           {PART_END, part_on_end},
+    {PART_CRASH, part_on_crash},   {PART_CRASH_LATER, part_on_crash_later},
+    {PART_FAIL, part_on_fail},     {PART_END, part_on_end},
     {PART_STOP_OVER, part_on_end}, {PART_INIT_OVER, part_on_init_over},
 };
 
