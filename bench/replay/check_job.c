@@ -54,6 +54,20 @@ static void is_idle(check *c, check_person *p, uint64_t n) {
 
 /* ---- Into the queue ---- */
 
+/* What has waited for the disk comes there all at once, at any instant, and beside whatever happens then: who asks, or
+ * begins, does not know yet. */
+static bool is_closed_just_now(const check *c, const check_person *p, const dn_happening *h) {
+    return c->well_ms == c->now_ms && p->last_day == h->day &&
+           c->users.records[h->n].closed_ms == (uint32_t)c->now_ms;
+}
+/* For whom nobody was running, so that the queue may take it. */
+static bool is_cut_just_now(const check *c, const check_person *p, const dn_happening *h) {
+    return (p->flags & CHECK_CUT) && is_closed_just_now(c, p, h);
+}
+static bool is_set_just_now(const check *c, const dn_happening *h) {
+    return c->well_ms == c->now_ms && c->users.records[h->n].set_ms == (uint32_t)c->now_ms;
+}
+
 /* Did the rule ask for an attempt for that day, at a tick that ends about now? */
 static void judge_asking(check *c, const check_person *p, const dn_happening *h, const char *what) {
     const int64_t lag = c->config.lag_ms;
@@ -62,6 +76,7 @@ static void judge_asking(check *c, const check_person *p, const dn_happening *h,
     check_want w =
         check_wants(p->due, p->last_day, p->starts_on, c->window_ms, c->today, c->wall_ms);
     if (w.need == CHECK_NEED_TRY && w.day == h->day) return;
+    if (is_cut_just_now(c, p, h) || is_set_just_now(c, h)) return;
     if (lag > 0) {
         if (check_is_recent(c, h->n)) return;
         w = check_wants(p->due, p->last_day, p->starts_on, c->window_ms,
@@ -100,7 +115,9 @@ void check_on_enqueued(check *c, const dn_happening *h) {
                   "enqueued, but it is %s: right is to ignore it (dedupe)", state_text(busy));
     }
     if (p->state == CHECK_QUEUED) check_out_of_queue(c, p);
-    else if (p->state != CHECK_IDLE) return;
+    /* Of an executor that is no more, which is told of when all are there again who end with it: for the queue its
+     * user is free from its successor's first word on. */
+    const bool   of_before = p->state != CHECK_IDLE;
     check_tries *t = check_tries_open(p, h->day, &fresh);
     if (t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms)
         check_say(c, CHECK_SPACING, h->n, h->day,
@@ -111,7 +128,7 @@ void check_on_enqueued(check *c, const dn_happening *h) {
         check_tries *of_heir = stays_with_its_id(c, h);
         if (of_heir) of_heir->asked_ms = c->now_ms;
     }
-    if (c->config.lag_ms > 0 && c->now_ms - c->upset_ms <= c->config.lag_ms) {
+    if (of_before || (c->config.lag_ms > 0 && c->now_ms - c->upset_ms <= c->config.lag_ms)) {
         p->flags |= CHECK_MAYBE_QUEUED; /* or handed to an executor that is no more */
         return;
     }
@@ -120,16 +137,6 @@ void check_on_enqueued(check *c, const dn_happening *h) {
     c->queued++;
     check_order_add(&c->order, minute_of(p));
     if (fresh) check_minute_begun(&c->users.minutes[p->due], h->day);
-}
-
-/* What has waited for the disk comes there all at once, at any instant, and beside whatever happens then: who asks, or
- * begins, does not know yet. */
-static bool is_closed_just_now(const check *c, const check_person *p, const dn_happening *h) {
-    return c->well_ms == c->now_ms && p->last_day == h->day &&
-           c->users.records[h->n].closed_ms == (uint32_t)c->now_ms;
-}
-static bool is_set_just_now(const check *c, const dn_happening *h) {
-    return c->well_ms == c->now_ms && c->users.records[h->n].set_ms == (uint32_t)c->now_ms;
 }
 
 void check_on_ignored(check *c, const dn_happening *h) {

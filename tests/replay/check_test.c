@@ -1505,6 +1505,81 @@ TEST(again_with_the_same_id_and_never_asked_for_is_found) {
     breaks(&t, CHECK_I2, "at 2026-01-01T07:10:00.000Z");
 }
 
+/* Her cutoff at 08:00 finds the disk full, and the clock steps back: at 07:31, when it is written at last, she may be
+ * tried by the rule. */
+static tape ada_whose_cutoff_waits(void) {
+    check_config config = common();
+
+    config.retry_delay_minutes = 61;
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 7, 0);
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 500);
+    go(&t, 0, 8, 0);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = MINUTE});
+    SAY(&t, STORE_FAILED);
+    tick(&t, 1);
+    step(&t, -30 * MINUTE);
+    wait(&t, MINUTE);
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    return t;
+}
+
+TEST(closed_by_a_write_that_waited_a_day_may_be_enqueued_beside_it) {
+    tape t = ada_whose_cutoff_waits();
+
+    enqueue(&t, ADA);
+    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(closed_by_a_write_that_waited_a_day_may_not_be_enqueued_later) {
+    tape t = ada_whose_cutoff_waits();
+
+    tick(&t, 0);
+    wait(&t, 1);
+    enqueue(&t, ADA);
+    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    breaks(&t, CHECK_CLOSED, "enqueued, but the day is finalized (last_date 2026-01-01)");
+}
+
+/* She was due at 08:00, and that she is due at 20:00 has waited for the disk. */
+static tape ada_whose_due_waits(void) {
+    tape t = ada_runs();
+
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 1000);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 57 * SECOND});
+    SAY(&t, STORE_FAILED);
+    go(&t, 0, 7, 1);
+    SAY(&t, STORE_WELL);
+    set(&t, ADA, DUE(20, 0));
+    return t;
+}
+
+TEST(changed_by_a_write_that_waited_a_due_may_be_asked_for_as_it_was_beside_it) {
+    tape t = ada_whose_due_waits();
+
+    ignore(&t, ADA, "throttle");
+    tick(&t, 0);
+    keeps(&t);
+}
+
+TEST(changed_by_a_write_that_waited_a_due_may_not_be_asked_for_as_it_was_later) {
+    tape t = ada_whose_due_waits();
+
+    tick(&t, 0);
+    wait(&t, 1);
+    ignore(&t, ADA, "throttle");
+    breaks(&t, CHECK_WINDOW, "asked for, but the rule asks for nothing on 2026-01-01");
+}
+
 /* ---- Where messages take time ---- */
 
 TEST(lag_excuses_what_is_new_and_nothing_else) {
@@ -1548,6 +1623,46 @@ static tape tick_and_somebody_new(int64_t after_ms) {
     set(&t, BOB, DUE(20, 0)); /* time goes on */
     wait(&t, 2);
     return t;
+}
+
+/* An executor ends while she runs. That is told 90 ms after its successor's first word, and 90 ms after a planner ended; in
+ * between she is enqueued. */
+static tape ada_after_an_end_that_is_told_late(bool enqueued) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    config.job_timeout_ms = 30 * MINUTE;
+    tape t = tape_with(config, 7, 0);
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    go(&t, 0, 7, 1);
+    enqueue(&t, ADA);
+    tick(&t, 0);
+    start(&t, ADA, 1);
+    go(&t, 0, 7, 12);
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tick"});
+    wait(&t, 40);
+    if (enqueued) enqueue(&t, ADA);
+    wait(&t, 50);
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tasks"});
+    tick(&t, 0);
+    wait(&t, 60);
+    start(&t, ADA, 2);
+    stop(&t, ADA, 2, DN_OUTCOME_OK, 0);
+    success(&t, ADA, DUE(8, 0));
+    return t;
+}
+
+TEST(lag_lets_one_be_enqueued_whose_executor_ends_before_that_is_told) {
+    tape t = ada_after_an_end_that_is_told_late(/* enqueued= */ true);
+
+    keeps(&t);
+}
+
+TEST(lag_lets_nobody_start_who_was_not_enqueued_after_his_executor_ended) {
+    tape t = ada_after_an_end_that_is_told_late(/* enqueued= */ false);
+
+    breaks(&t, CHECK_LOG, "a start, but it was not queued for that day");
 }
 
 TEST(lag_excuses_a_tick_of_who_came_after_it_began) {
