@@ -346,6 +346,7 @@ static void on_removed(check *c, const dn_happening *h) {
     for (int i = 0; i < CHECK_TALLIES; i++) c->tallies[i].day = DN_DAY_NONE;
     if (check_users_remove(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0)
         c->starved = true;
+    c->users.records[h->n].set_ms = (uint32_t)c->now_ms;
     check_changed(c, h->n);
 }
 

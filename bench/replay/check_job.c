@@ -15,11 +15,25 @@ static const char *state_text(const check_person *p) {
     return "";
 }
 
+/* What has waited for the disk comes there all at once, at any instant, and beside whatever happens then: who asks, or
+ * begins, does not know yet. */
+static bool is_closed_just_now(const check *c, const check_person *p, const dn_happening *h) {
+    return c->well_ms == c->now_ms && p->last_day == h->day &&
+           c->users.records[h->n].closed_ms == (uint32_t)c->now_ms;
+}
+/* For whom nobody was running, so that the queue may take it. */
+static bool is_cut_just_now(const check *c, const check_person *p, const dn_happening *h) {
+    return (p->flags & CHECK_CUT) && is_closed_just_now(c, p, h);
+}
+static bool is_set_just_now(const check *c, const dn_happening *h) {
+    return c->well_ms == c->now_ms && c->users.records[h->n].set_ms == (uint32_t)c->now_ms;
+}
+
 /* NULL, and it is said: nobody the log knows of. */
 static check_person *known(check *c, const dn_happening *h, const char *what) {
     check_person *p = check_person_of(&c->users, h->n);
 
-    if (check_lives(p) || (p && check_is_recent(c, h->n))) return p;
+    if (check_lives(p) || (p && (check_is_recent(c, h->n) || is_set_just_now(c, h)))) return p;
     if (p && p->state != CHECK_IDLE) return p; /* removed, and its job goes on */
     check_say(c, CHECK_LOG, h->n, h->day,
               "%s, but there is no such user: right is nothing of nobody", what);
@@ -53,20 +67,6 @@ static void is_idle(check *c, check_person *p, uint64_t n) {
 }
 
 /* ---- Into the queue ---- */
-
-/* What has waited for the disk comes there all at once, at any instant, and beside whatever happens then: who asks, or
- * begins, does not know yet. */
-static bool is_closed_just_now(const check *c, const check_person *p, const dn_happening *h) {
-    return c->well_ms == c->now_ms && p->last_day == h->day &&
-           c->users.records[h->n].closed_ms == (uint32_t)c->now_ms;
-}
-/* For whom nobody was running, so that the queue may take it. */
-static bool is_cut_just_now(const check *c, const check_person *p, const dn_happening *h) {
-    return (p->flags & CHECK_CUT) && is_closed_just_now(c, p, h);
-}
-static bool is_set_just_now(const check *c, const dn_happening *h) {
-    return c->well_ms == c->now_ms && c->users.records[h->n].set_ms == (uint32_t)c->now_ms;
-}
 
 /* Did the rule ask for an attempt for that day, at a tick that ends about now? */
 static void judge_asking(check *c, const check_person *p, const dn_happening *h, const char *what) {
@@ -147,7 +147,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
     if (is_closed_just_now(c, p, h) && h->reason && strcmp(h->reason, "dedupe") == 0) return;
     judge_asking(c, p, h, "asked for");
     /* The queue learns of a new executor from itself: one that ends before has not said that it is there. */
-    if (check_is_recent(c, h->n) || c->shaken) return;
+    if (check_is_recent(c, h->n) || c->shaken || is_set_just_now(c, h)) return;
     const check_person *busy = check_busy(&c->users, p);
     const check_tries  *t = check_tries_of(p, h->day);
     const bool throttled = t && t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms;

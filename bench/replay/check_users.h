@@ -56,7 +56,7 @@ typedef struct check_record {
     uint32_t elder;     /* had this id before, and may still run */
     uint32_t heir;      /* has it now */
     uint32_t closed_ms; /* steady, the low half: when its last day was finalized */
-    uint32_t set_ms;    /* likewise: when it was registered or changed last */
+    uint32_t set_ms;    /* likewise: when it was registered, changed or removed last */
     uint32_t id_at;
     uint8_t  id_len, looked_at;
 } check_record;

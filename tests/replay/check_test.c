@@ -865,6 +865,40 @@ TEST(window_of_a_change_with_a_disk_that_was_well_is_that_of_who_begins_beside_i
     check_free(t.c);
 }
 
+/* The tick that asks for her begins at the instant at which her removal comes to the disk, or a little later. */
+static tape ada_is_removed_beside_a_tick(int64_t later_ms) {
+    tape t = tape_from(7, 0);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, 1);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 1);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = MINUTE});
+    SAY(&t, STORE_FAILED);
+    wait(&t, MINUTE - 1 - later_ms);
+    SAY(&t, STORE_WELL);
+    SAY(&t, REMOVED, .n = ADA);
+    wait(&t, later_ms);
+    ignore(&t, ADA, "throttle");
+    tick(&t, 0);
+    return t;
+}
+
+TEST(log_of_a_removal_that_has_waited_for_the_disk_may_have_its_user_asked_for_beside_it) {
+    tape t = ada_is_removed_beside_a_tick(0);
+
+    keeps(&t);
+}
+
+TEST(log_of_a_removal_that_has_waited_for_the_disk_has_nobody_asked_for_later) {
+    tape t = ada_is_removed_beside_a_tick(1);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_LOG), 1);
+    check_free(t.c);
+}
+
 /* Her cutoff waits for the disk, the clock steps back into her window, and she is asked for again. */
 static tape ada_is_tried_beside_her_cutoff(int64_t later_ms) {
     check_config config = common();
