@@ -26,11 +26,13 @@ typedef struct queue {
     const dn_service_config *config;
     book                     book;
     dn_pipe                  to_executor;
-    uint32_t                 room; /* what the executor has asked for and not got */
-    dn_ref                   planner;
-    uint32_t                 planners; /* there have been so many */
-    uint64_t                 taken;    /* of the plan that is coming in */
-    uint64_t                 told;     /* the depth that was said last */
+    uint32_t                 room;     /* what the executor has asked for and not got */
+    dn_ref                   planner;  /* nobody: none has said anything since the last one ended */
+    dn_watch_id              watch;    /* of it */
+    uint32_t                 planners; /* so many have ended */
+    bool                     unsure; /* and the one after them has not asked yet for all it wants */
+    uint64_t                 taken;  /* of the plan that is coming in */
+    uint64_t                 told;   /* the depth that was said last */
     bool                     going_on;
     dn_queue_status          status;
 } queue;
@@ -42,6 +44,7 @@ static int queue_on_take(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_settled(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_go_on(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_down(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_sweep(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg);
@@ -54,6 +57,7 @@ static const dn_handler queue_handlers[] = {
     {DN_TAKE, queue_on_take},             /* executor -> room for more */
     {DN_SETTLED, queue_on_settled},       /* executor -> it neither waits nor runs any more */
     {DN_USERS_CHANGED, queue_on_changed}, /* kv       -> another due, a day closed, a user gone */
+    {DN_MSG_DOWN, queue_on_down},         /* a planner has ended, behind all it said */
     {QUEUE_GO_ON, queue_on_go_on},
     {QUEUE_SWEEP, queue_on_sweep}, /* what need not be remembered is forgotten */
     {DN_ASK_STATUS, queue_on_ask_status},
@@ -93,7 +97,31 @@ static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const ch
 }
 
 /* kv's word of a change may have come before there was a record, and the planner that was to tell of it once more may
- * have ended: what the next one says is no older, and what it does not know yet it tells behind its plan. */
+ * have ended. What the next one says is no older, and what it does not know yet it tells behind its plan. So whoever
+ * waits stays where it is until that one has asked for all it wants; whom it did not ask for has no window any more. */
+static void planner_ended(queue *q) {
+    q->planner = DN_NOBODY;
+    q->planners++;
+    q->unsure = true;
+    q->taken = 0; /* of a plan that never ended */
+}
+
+static void planner_is(dn_self *self, queue *q, dn_ref planner) {
+    if (dn_ref_equal(q->planner, planner)) return;
+    if (!dn_ref_is_nobody(q->planner)) {
+        dn_demonitor(self, q->watch);
+        planner_ended(q);
+    }
+    q->planner = planner;
+    q->watch = dn_monitor(self, planner, 0);
+}
+
+static int queue_on_down(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)msg;
+    planner_ended(state);
+    return DN_OK;
+}
+
 static void believe(queue *q, const dn_attempt *a, book_record *r) {
     if (r->planner == q->planners) return;
     r->planner = q->planners;
@@ -159,11 +187,7 @@ static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
     const dn_attempt *some[PLANS_AT_ONCE];
     size_t            len = 0;
 
-    if (!dn_ref_equal(q->planner, dn_msg_from(msg))) {
-        q->taken = 0; /* of a plan that never ended */
-        q->planners++;
-    }
-    q->planner = dn_msg_from(msg);
+    planner_is(self, q, dn_msg_from(msg));
     for (DN_PACK_EACH_ID(dn_attempt, a, msg)) {
         some[len++] = a;
         if (len < PLANS_AT_ONCE) continue;
@@ -187,6 +211,8 @@ static void say_depth(dn_self *self, queue *q) {
 static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
+    planner_is(self, q, dn_msg_from(msg));
+    q->unsure = false;
     dn_reply(self, msg, DN_PLANNED, &q->taken, sizeof q->taken);
     q->taken = 0;
     say_depth(self, q);
@@ -214,6 +240,7 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
         r->user = (dn_daily_user){c->due, c->last_day, c->starts_on};
         r->context_epoch = c->context_epoch;
         r->gone = c->removed;
+        r->planner = q->planners;
         if (r->gone) keep_a_while(self, r);
         if (r->state != BOOK_QUEUED) continue;
         if (r->gone) dropped(self, q, r);
@@ -255,8 +282,9 @@ static int queue_flush(dn_self *self, void *state) {
     const int64_t now_ms = dn_now_ms(self);
     int           left = EXPIRE_AT_ONCE;
 
-    for (book_record *r; q->room > 0 && left > 0 && (r = book_first(&q->book));) {
-        if (dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms)) {
+    for (book_record *r; q->room > 0 && left > 0 && !q->unsure && (r = book_first(&q->book));) {
+        if (r->planner == q->planners &&
+            dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms)) {
             hand_out(self, q, r);
         } else {
             expired(self, q, r);

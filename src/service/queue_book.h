@@ -30,7 +30,7 @@ typedef struct book_record {
     dn_day               day;
     uint32_t             place; /* BOOK_QUEUED: in the order's row, or its heap */
     uint32_t             context_epoch;
-    uint32_t             planner; /* how many there had been when one asked for it last */
+    uint32_t             planner; /* how many had ended when it was asked for, or changed, last */
     bool                 in_row;
     bool                 gone; /* n has been removed */
     uint8_t              state;

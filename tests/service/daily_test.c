@@ -610,17 +610,17 @@ TEST(a_removed_user_is_known_as_such_until_the_planner_must_have_heard_of_it) {
 }
 
 /* A planner that ended had asked for ada by the due of before a change, and told nobody of that. */
-TEST(what_a_new_planner_says_of_a_due_is_believed_of_who_has_failed_before) {
+TEST(whom_a_planner_that_ended_asked_for_and_the_next_one_does_not_is_not_attempted) {
     world_at(AT(7, 5));
-    job_fails("ada", 1, DN_CLASS_LLM);
     world_boots();
     user("ada", DUE(20, 0));
     world_runs_for(1000); /* kv's word of it has come, and found no record */
     plan_is_late("ada", stored("ada").n);
     world_runs_to(AT(18, 59));
-    CHECK_INT(starts_of("ada"), 1);
+    CHECK_INT(starts_of("ada"), 0);
+    CHECK_UINT(queue_now().expired, 1);
     world_runs_to(AT(19, 1));
-    CHECK_INT(starts_of("ada"), 2);
+    CHECK_INT(starts_of("ada"), 1);
     world_ends();
 }
 
