@@ -181,7 +181,8 @@ static void instant_ends(check *c, int64_t next_ms) {
 /* ---- Time ---- */
 
 static void time_is(check *c, const event *e) {
-    const int64_t stepped_ms = e->t_ms - c->wall_ms - (e->steady_ms - c->now_ms);
+    const int64_t until_ms = c->wall_ms + e->steady_ms - c->now_ms;
+    const int64_t stepped_ms = e->t_ms - until_ms;
 
     if (e->steady_ms < c->now_ms) {
         check_say(c, CHECK_LOG, CHECK_ALL, DN_DAY_NONE, "steady time goes back by %lld ms",
@@ -196,6 +197,8 @@ static void time_is(check *c, const event *e) {
     c->irregular = c->stepped = true;
     c->upset_ms = e->steady_ms;
     c->unsaid_ms += stepped_ms;
+    /* A planner that ended may have had a tick until then that nobody has told of. */
+    if (c->shaken && c->full_tick_ms < until_ms) c->full_tick_ms = until_ms;
 }
 
 /* ---- Life ---- */

@@ -759,6 +759,45 @@ TEST(I6_a_cutoff_that_waited_in_a_process_that_died_is_nothing_to_be_behind) {
     check_free(t.c);
 }
 
+/* The tick of her cutoff, which the disk does not take, is told by nobody, and the clock steps back. */
+static tape her_tick_was_not_told(bool ends) {
+    check_config config = common();
+
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 7, 58);
+    set(&t, BOB, DUE(20, 0));
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 0);
+    go(&t, 0, 8, 0);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = SECOND});
+    SAY(&t, STORE_FAILED);
+    if (ends) world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tick"});
+    wait(&t, 1);
+    step(&t, -HOUR);
+    tick(&t, 0);
+    wait(&t, SECOND);
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    return t;
+}
+
+TEST(I6_a_cutoff_may_be_that_of_a_tick_whose_planner_ended_before_it_was_told) {
+    tape t = her_tick_was_not_told(true);
+
+    CHECK_UINT(check_violations_len(t.c), 0);
+    check_free(t.c);
+}
+
+TEST(I6_a_cutoff_of_a_tick_that_no_planner_failed_to_tell_is_found) {
+    tape t = her_tick_was_not_told(false);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 1);
+    check_free(t.c);
+}
+
 /* Her attempt is ok while the disk is full; the next tick is the first to write again. */
 static tape ada_waits_for_the_disk(void) {
     tape t = ada_runs();
