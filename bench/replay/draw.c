@@ -11,7 +11,8 @@
 
 enum { FIRST_DAY = 20513, NEAR_MS = 2, OPS_LEAST = 32 };
 
-const char *const plan_actors[PLAN_ACTORS] = {"kv", "queue", "tasks", "executor", "tick", "task"};
+const char *const plan_actors[PLAN_ACTORS] = {"kv",   "queue", "tasks", "executor",
+                                              "tick", "task",  "hooks"};
 
 const char *plan_fault_name(plan_fault fault) {
     static const char *const names[PLAN_FAULTS] = {"crash", "actor", "delay",  "double", "slow",
@@ -224,7 +225,7 @@ static int add_actor_crashes(plan *p, uint64_t *r) {
     for (int64_t i = between(r, 1, 6); rc == DN_OK && i > 0; i--)
         rc = add(p, (plan_op){.kind = PLAN_ACTOR_CRASH,
                               .at_ms = draw_instant(p, r),
-                              .how = (uint8_t)below(r, PLAN_ACTORS),
+                              .how = (uint8_t)below(r, PLAN_HOOKS),
                               .nth = (uint32_t)between(r, 1, one_in(r, 2) ? 4 : 30)});
     return rc;
 }
@@ -314,7 +315,7 @@ static int add_end_with_ok(plan *p, uint64_t *r) {
     plan_op ends = {
         .kind = PLAN_ACTOR_CRASH, .at_ms = full.at_ms, .nth = (uint32_t)between(r, 1, 8)};
 
-    ends.how = (uint8_t)between(r, 1, PLAN_ACTORS - 2);
+    ends.how = (uint8_t)between(r, 1, PLAN_HOOKS - 2);
     full.ms = draw_length(p, r, full.at_ms);
     ends.at_ms += one_in(r, 2) ? near_ms(r) : below(r, full.ms);
     const int rc = add(p, ends);
@@ -345,6 +346,22 @@ static int add_close_calls(plan *p, uint64_t *r, uint32_t on) {
         if (which == 0 && on & 1U << PLAN_USERS_FAULT) rc = add_crossing(p, r);
         else if (which == 1 && on & 1U << PLAN_CLOCK_FAULT) rc = add_step_on_the_way(p, r);
         else if (which == 2 && ends) rc = add_end_with_ok(p, r);
+    }
+    return rc;
+}
+
+/* A stream of its own: whether there are hooks makes no day another one. */
+static int draw_hooks(plan *p, uint32_t on) {
+    uint64_t state = p->seed ^ 0x686f6f6b73U, *r = &state;
+    int      rc = DN_OK;
+
+    p->hooks = one_in(r, 4);
+    for (int64_t i = between(r, 0, 3); rc == DN_OK && p->hooks && i > 0; i--) {
+        const plan_op ends = {.kind = PLAN_ACTOR_CRASH,
+                              .at_ms = draw_instant(p, r),
+                              .how = PLAN_HOOKS,
+                              .nth = (uint32_t)between(r, 1, 8)};
+        if (on & 1U << PLAN_ACTOR_FAULT) rc = add(p, ends);
     }
     return rc;
 }
@@ -419,6 +436,7 @@ int plan_draw(uint64_t seed, const plan_bounds *bounds, plan *out_plan) {
     const uint32_t on = (uint32_t)plan_random(r) & bounds->faults;
     int            rc = draw_users(&p, r);
     if (rc == DN_OK) rc = draw_faults(&p, r, on);
+    if (rc == DN_OK) rc = draw_hooks(&p, on);
     if (rc < 0) {
         plan_done(&p);
         return rc;
@@ -493,6 +511,19 @@ static answer kept_answer(const plan *p, const plan_job *job) {
         if (a->user == job->user && a->day == job->day && a->attempt == job->attempt) return a->is;
     }
     return p->settings.otherwise;
+}
+
+answer plan_hook_answer_of(const plan *p, const plan_job *delivery) {
+    uint64_t state = ~p->seed ^ (uint64_t)delivery->user * 0x9e3779b97f4a7c15U ^
+                     (uint64_t)delivery->day * 0xbf58476d1ce4e5b9U ^
+                     (uint64_t)delivery->attempt * 0x94d049bb133111ebU;
+    uint64_t      *r = &state;
+    const uint32_t ms = (uint32_t)(below(r, 3) * below(r, 1000));
+
+    if (delivery->calm) return (answer){.result = ANSWER_OK, .duration_ms = 1};
+    if (one_in(r, 4))
+        return (answer){.result = ANSWER_ERROR, .cls = DN_CLASS_REQ, .duration_ms = ms};
+    return (answer){.result = one_in(r, 16) ? ANSWER_HANG : ANSWER_OK, .duration_ms = ms};
 }
 
 answer plan_answer_of(const plan *p, const plan_job *job, const plan_op *outage) {

@@ -53,8 +53,8 @@ typedef enum plan_outage {
     PLAN_TAKES_LONG, /* and is ok then */
     PLAN_OUTAGES,
 } plan_outage;
-/* how of PLAN_ACTOR_CRASH: the name is plan_actors[how]. */
-enum { PLAN_ACTORS = 6 };
+/* how of PLAN_ACTOR_CRASH: the name is plan_actors[how]. The last one delivers hooks, and is beside the daily path. */
+enum { PLAN_HOOKS = 6, PLAN_ACTORS };
 extern const char *const plan_actors[PLAN_ACTORS];
 
 typedef struct plan_op {
@@ -88,6 +88,7 @@ typedef struct plan {
     dn_sim_faults  faults;
     int64_t        lag_ms; /* how long what one actor knows may be unknown to another */
     bool           any_order, ticks_move;
+    bool           hooks; /* cutoffs have them */
     plan_mix       mix;
 
     plan_op *ops; /* by at_ms */
@@ -118,6 +119,9 @@ typedef struct plan_job {
     bool     calm;
 } plan_job;
 answer plan_answer_of(const plan *p, const plan_job *job, const plan_op *outage);
+
+/* What the delivery of a cutoff's hook comes to. */
+answer plan_hook_answer_of(const plan *p, const plan_job *delivery);
 
 /* splitmix64. */
 uint64_t plan_random(uint64_t *state);

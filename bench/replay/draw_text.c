@@ -21,7 +21,7 @@ static bool has_faults(const dn_sim_faults *f) {
 }
 
 bool plan_is_trace(const plan *p) {
-    if (!p->has_answers || p->ticks_move || has_faults(&p->faults)) return false;
+    if (!p->has_answers || p->ticks_move || p->hooks || has_faults(&p->faults)) return false;
     for (size_t i = 0; i < p->ops_len; i++)
         if (!op_is_of_a_trace(&p->ops[i])) return false;
     return true;
@@ -54,6 +54,7 @@ static void write_header(const plan *p, FILE *file) {
         (long long)s->retry_delay_minutes);
     if (p->ticks_move) fprintf(file, ",\"ticks\":\"move with the clock\"");
     if (p->any_order) fprintf(file, ",\"order\":\"any\"");
+    if (p->hooks) fprintf(file, ",\"hooks\":true");
     if (f->delay_ppm > 0)
         fprintf(file, ",\"delay_ppm\":%u,\"delay_ms_max\":%lld", f->delay_ppm,
                 (long long)f->delay_ms_max);

@@ -109,6 +109,7 @@ static void no_doubles(plan *p) { p->faults.double_reply_ppm = 0; }
 static void no_slow_turns(plan *p) { p->faults.slow_turn_ppm = 0; }
 static void in_order(plan *p) { p->any_order = false; }
 static void ticks_stand_still(plan *p) { p->ticks_move = false; }
+static void no_hooks(plan *p) { p->hooks = false; }
 static void a_day_less(plan *p) {
     if (p->calm_ms <= DN_DAY_MS) return;
     p->calm_ms -= DN_DAY_MS;
@@ -117,8 +118,9 @@ static void a_day_less(plan *p) {
 static void no_calm(plan *p) { p->settings.end_ms = p->settings.start_ms + p->calm_ms; }
 
 static bool simplify(shrinking *s) {
-    static void (*const ways[])(plan *) = {no_faults, no_delays,         no_doubles, no_slow_turns,
-                                           in_order,  ticks_stand_still, a_day_less, no_calm};
+    static void (*const ways[])(plan *) = {no_faults,     no_delays,  no_doubles,
+                                           no_slow_turns, in_order,   ticks_stand_still,
+                                           no_hooks,      a_day_less, no_calm};
     bool any = false;
     plan p;
 
@@ -129,7 +131,7 @@ static bool simplify(shrinking *s) {
          * NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
         const bool same = memcmp(&p.faults, &was->faults, sizeof p.faults) == 0 &&
                           p.lag_ms == was->lag_ms && p.any_order == was->any_order &&
-                          p.ticks_move == was->ticks_move &&
+                          p.ticks_move == was->ticks_move && p.hooks == was->hooks &&
                           p.settings.end_ms == was->settings.end_ms;
         if (same) plan_done(&p);
         else any |= try_take(s, &p);

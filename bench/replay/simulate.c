@@ -3,6 +3,7 @@
 #include "simulate.h"
 
 #include "check_rule.h"
+#include "simulate_hooks.h"
 #include "simulate_rest.h"
 #include "simulate_tally.h"
 #include "simulate_untold.h"
@@ -30,6 +31,7 @@ typedef struct simulation {
     check                *check;
     tally                 tally;
     rest                  rest;
+    hooks_watch           hooks;
     untold                untold;
     int64_t               now_ms; /* steady: of what was told last */
     size_t                done;   /* operations */
@@ -44,6 +46,7 @@ typedef struct simulation {
 
 const char *simulate_rule_name(unsigned rule) {
     if (rule == SIMULATE_SETTLES) return "settles";
+    if (rule == SIMULATE_HOOK) return "hook";
     return rule == SIMULATE_STOPS ? "stops" : check_rule_name((check_rule)rule);
 }
 
@@ -78,6 +81,8 @@ static void judge_settled(simulation *s, const dn_happening *h) {
 
 static void say_rest(void *context, unsigned rule, const char *text) { say(context, rule, text); }
 
+static void say_hook(void *context, const char *text) { say(context, SIMULATE_HOOK, text); }
+
 static void judge(simulation *s, const event *e) {
     event told = *e;
 
@@ -85,6 +90,7 @@ static void judge(simulation *s, const event *e) {
     tally_tell(&s->tally, &told);
     check_event(s->check, &told);
     rest_tell(&s->rest, &told);
+    hooks_watch_tell(&s->hooks, &told);
 }
 
 static void judge_untold(void *context, const dn_happening *h) {
@@ -200,6 +206,22 @@ static answer job(void *context, const dn_run_request *r) {
     return a.is;
 }
 
+static answer hook(void *context, const dn_run_request *r) {
+    simulation    *s = context;
+    const plan_job delivery = {
+        .user = tally_user_of(r->user_id, r->user_id_len),
+        .attempt = r->attempt,
+        .day = r->day,
+        .calm = s->calm,
+    };
+    const answer a = plan_hook_answer_of(s->plan, &delivery);
+    const bool   ok = a.result == ANSWER_OK;
+
+    *(ok ? &s->tally.counts.hooks : &s->tally.counts.hook_failures) += 1;
+    hooks_watch_delivers(&s->hooks, r, ok);
+    return a;
+}
+
 /* ---- The run ---- */
 
 static int do_users(simulation *s, const plan_op *op) {
@@ -296,6 +318,9 @@ static int judge_all(simulation *s) {
         rc = users_out_write(world_store_borrow(s->world), NULL, look, s);
         if (rc == DN_OK) rc = check_end(s->check, t->end_ms - t->start_ms);
     }
+    if (rc == DN_OK && s->plan->hooks)
+        rc = hooks_watch_end(&s->hooks, world_store_borrow(s->world), t->end_ms - t->start_ms,
+                             world_wall_ms(s->world));
     if (check_violations(s->check, &texts) > 0) {
         s->verdict.broken = false; /* what the checker says comes before what follows from it */
         say(s, rule_of(texts[0]), texts[0]);
@@ -341,6 +366,7 @@ static int prepare(simulation *s) {
         .ticks_move = p->ticks_move,
         .tell_actors = has(p, PLAN_ACTOR_CRASH),
         .job = job,
+        .hook = p->hooks ? hook : NULL,
         .commit = has(p, PLAN_COMMIT) ? commit : NULL,
     };
     const world_config setup = {
@@ -351,6 +377,8 @@ static int prepare(simulation *s) {
         .context = s,
     };
     int rc = tally_init(&s->tally, p);
+    s->hooks = (hooks_watch){.plan = p, .say = say_hook, .context = s};
+    if (rc == DN_OK) rc = hooks_watch_init(&s->hooks);
     if (rc == DN_OK) rc = check_new(&rules, &s->check);
     if (rc == DN_OK) rc = world_new(&setup, &s->world);
     if (rc < 0) return rc;
@@ -382,6 +410,7 @@ int simulate_run(const plan *p, const simulate_watch *watch, simulate_verdict *o
     check_free(s.check);
     tally_done(&s.tally);
     rest_done(&s.rest);
+    hooks_watch_done(&s.hooks);
     untold_done(&s.untold);
     return rc;
 }

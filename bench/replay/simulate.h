@@ -10,6 +10,7 @@
 /* Beside the rules of check.h. */
 enum {
     SIMULATE_SETTLES = CHECK_RULES, /* what a day without faults had to bring */
+    SIMULATE_HOOK,                  /* each cutoff's is delivered, and none is without one */
     SIMULATE_STOPS,                 /* the run could not go on */
     SIMULATE_RULES,
 };
@@ -49,6 +50,8 @@ const char *simulate_rule_name(unsigned rule);
     X(changed_queued, "due changed while queued or running")                                       \
     X(removed_busy, "removed while queued or running")                                             \
     X(back_busy, "registered again while its old attempt ran")                                     \
+    X(hooks, "hooks delivered")                                                                    \
+    X(hook_failures, "hooks that were not taken")                                                  \
     X(outage_jobs, "jobs that an outage met")                                                      \
     X(delays, "messages delayed")                                                                  \
     X(doubles, "replies doubled")                                                                  \

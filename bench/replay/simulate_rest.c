@@ -12,7 +12,7 @@ enum { REST_TEXT = 200 };
 
 static bool has_actor_crash(const plan *p) {
     for (size_t i = 0; i < p->ops_len; i++)
-        if (p->ops[i].kind == PLAN_ACTOR_CRASH) return true;
+        if (p->ops[i].kind == PLAN_ACTOR_CRASH && p->ops[i].how != PLAN_HOOKS) return true;
     return false;
 }
 

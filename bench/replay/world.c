@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { HANDED_AT_ONCE = 1000 }; /* kv has room for 4,096 */
+enum { HANDED_AT_ONCE = 1000 /* kv has room for 4,096 */, HOOKS_AT_ONCE = 16 };
 
 struct world {
     world_config          config;
@@ -191,8 +191,7 @@ static answer answer_of(world *w, const dn_run_request *r) {
     return a;
 }
 
-static dn_script_answer job(void *context, const dn_run_request *r) {
-    const answer     a = answer_of(context, r);
+static dn_script_answer script_of(answer a) {
     dn_script_answer says = {
         .how = DN_SCRIPT_ENDS,
         .result = dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0),
@@ -206,6 +205,16 @@ static dn_script_answer job(void *context, const dn_run_request *r) {
     case ANSWER_CRASH: says.how = DN_SCRIPT_CRASH; break;
     }
     return says;
+}
+
+static dn_script_answer job(void *context, const dn_run_request *r) {
+    return script_of(answer_of(context, r));
+}
+
+static dn_script_answer hook(void *context, const dn_run_request *r) {
+    const world *w = context;
+
+    return script_of(w->config.wild->hook(w->config.context, r));
 }
 
 static int disk(void *context) {
@@ -292,6 +301,8 @@ static void fill(world *w) {
         .runner = {.concurrency_max = (uint32_t)s->max_concurrency,
                    .script = job,
                    .script_context = w},
+        .hook = {.concurrency_max = HOOKS_AT_ONCE, .script = hook, .script_context = w},
+        .has_hook = w->config.wild && w->config.wild->hook,
         .journal = &w->journal,
         .fatal = fatal,
         .fatal_context = w,

@@ -18,6 +18,8 @@ typedef struct world_wild {
     bool          tell_actors; /* each end of an actor of the daily path: EVENT_ACTOR_CRASH */
     /* Of a job that begins, instead of the book. */
     answer (*job)(void *context, const dn_run_request *r);
+    /* Likewise of the delivery of a cutoff's hook. NULL: cutoffs have none. */
+    answer (*hook)(void *context, const dn_run_request *r);
     /* Asked before and after each commit: DN_OK, DN_EFULL (before only) or DN_EIO. May call world_crash. NULL: none. */
     int (*commit)(void *context, bool after);
 } world_wild;
