@@ -13,14 +13,15 @@ static const route routes_open[] = {
     {.method = NULL},
 };
 
-static const route *const tables[] = {
+const route *const routes_all[] = {
     routes_open,    routes_daemon, routes_users, routes_days,   routes_tokens,
-    routes_session, routes_events, routes_audit, routes_backup,
+    routes_session, routes_events, routes_audit, routes_backup, NULL,
 };
 #define EACH_ROUTE(r)                                                                              \
-    size_t t_ = 0;                                                                                 \
-    t_ < sizeof tables / sizeof *tables; t_++)                                      \
-        for (const route *r = tables[t_]; r->method; r++
+    const route *const *t_ = routes_all;                                                           \
+    *t_;                                                                                           \
+    t_++)                                                                                          \
+        for (const route *r = *t_; r->method; r++
 
 /* ---- Paths ---- */
 
@@ -94,9 +95,8 @@ static http_response not_enough(const exchange *x) {
     return http_problem(403, detail);
 }
 
-static http_response nobody(void) {
-    http_response r = http_problem(401, "a token is wanted that is valid: Authorization: Bearer "
-                                        "diurnal_...; diurnal token create makes one");
+http_response exchange_stranger(const char *detail) {
+    http_response r = http_problem(401, detail);
 
     r.fields = "WWW-Authenticate: Bearer realm=\"diurnal\"\r\n";
     return r;
@@ -112,7 +112,9 @@ static bool let_in(dn_self *self, const route_world *w, exchange *x) {
         return false;
     }
     x->who = guard_of(w->guard, x->head, dn_now_ms(self));
-    if (x->who.scope == DN_SCOPE_NONE) x->response = nobody();
+    if (x->who.scope == DN_SCOPE_NONE)
+        x->response = exchange_stranger("a token is wanted that is valid: Authorization: Bearer "
+                                        "diurnal_...; diurnal token create makes one");
     else if (x->who.by_cookie && changes && !ours) x->response = strange_page();
     else if (x->who.scope < x->route->scope) x->response = not_enough(x);
     return x->response.status == 0;
@@ -133,6 +135,17 @@ static route_step no_route(exchange *x) {
 
 static bool has_body(const http_head *head) { return head->chunked || head->content_length > 0; }
 
+/* Of the API a typing error is never passed over, and what is sent is meant; a page or a probe may be asked with anything. */
+static bool is_understood(exchange *x) {
+    static const char api_path[] = "/api/";
+
+    if (strncmp(x->route->path, api_path, sizeof api_path - 1) != 0) return true;
+    if (!api_knows_query(x)) return false;
+    if (x->route->body != ROUTE_NO_BODY || !has_body(x->head)) return true;
+    x->response = http_problem(400, "this takes no body");
+    return false;
+}
+
 static route_step wants_body(exchange *x) {
     if (x->route->body == ROUTE_JSON && x->head->content_length > ROUTE_BODY_MAX)
         return exchange_answer(x, http_problem(413, "a body has at most 1 MiB here"));
@@ -150,6 +163,7 @@ route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, cons
         return ROUTE_WANTS_GUARD;
     }
     if (!let_in(self, w, x)) return ROUTE_DONE;
+    if (!is_understood(x)) return ROUTE_DONE;
     if (http_uri_decode(id, /* in_query= */ false, x->id, sizeof x->id, &x->id_len) < 0)
         return exchange_answer(x, http_problem(400, "the id is longer than 128 bytes"));
     if (x->route->body != ROUTE_NO_BODY && has_body(head)) return wants_body(x);

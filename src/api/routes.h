@@ -46,7 +46,7 @@ typedef struct route {
     dn_scope    scope;         /* DN_SCOPE_NONE: for everyone */
     route_body  body;
     route_fn   *step;
-    const api  *api; /* of route_api; NULL: another */
+    const api  *api; /* what it takes, and for route_api what it asks; NULL: nothing */
 } route;
 
 enum { ROUTE_ID_MAX = 512, ROUTE_FIELDS_MAX = 256 };
@@ -95,14 +95,18 @@ void exchange_done(exchange *x);
 route_step exchange_call(dn_self *self, exchange *x, dn_ref to, uint32_t kind, const void *body,
                          size_t size, int64_t timeout_ms);
 route_step exchange_answer(exchange *x, http_response response);
-bool       exchange_wants(const exchange *x,
-                          const char     *parameter); /* "?verbose", with or without a value */
+/* 401, and in which way to say who asks. */
+http_response exchange_stranger(const char *detail);
+bool          exchange_wants(const exchange *x,
+                             const char     *parameter); /* "?verbose", with or without a value */
 
-route_fn route_healthz, route_readyz, route_metrics, route_config, route_import, route_api;
+route_fn route_healthz, route_readyz, route_metrics, route_import, route_api;
 
 /* Each ends with a row without a method. */
 extern const route routes_daemon[], routes_users[], routes_days[], routes_tokens[],
     routes_session[], routes_events[], routes_audit[], routes_backup[];
+/* All of them; ends with NULL. What each takes and answers stands in openapi.json. */
+extern const route *const routes_all[];
 
 /* ---- routes_api.c: routes that are a request of ops.h, in the words of HTTP ---- */
 
@@ -113,7 +117,7 @@ typedef struct api_param {
 } api_param;
 
 struct api {
-    const char        *op;
+    const char        *op;      /* of route_api */
     const api_param   *params;  /* ends with one without a name; NULL: there are none */
     const char *const *members; /* of the body's object; ends with NULL */
     bool               has_id;  /* {id} becomes the member "id" */
@@ -123,5 +127,10 @@ struct api {
 
 /* 200 with that object, which it takes; NULL is out of memory. */
 http_response api_json(int status, json_t *value);
+
+/* Is each parameter of the query one of the route? Else the response names the one that is not. */
+bool api_knows_query(exchange *x);
+/* The body, an object of the route's members; the caller's to free. NULL: the response says why not. */
+json_t *api_body(exchange *x);
 
 #endif

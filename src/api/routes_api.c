@@ -40,7 +40,7 @@ static const char *shown(const char *text, size_t len, char out[48]) {
     size_t at = 0;
 
     for (; at < len && at < 40; at++)
-        out[at] = text[at] > ' ' && text[at] < 0x7f && text[at] != '"' ? text[at] : '?';
+        out[at] = text[at] >= ' ' && text[at] < 0x7f && text[at] != '"' ? text[at] : '?';
     out[at] = '\0';
     return out;
 }
@@ -57,19 +57,27 @@ static json_t *number_of(const char *text, size_t len) {
     return end == text + len && errno == 0 ? json_integer(value) : NULL;
 }
 
-static const api_param *param_of(const api *a, http_text name) {
-    for (const api_param *p = a->params; p && p->name; p++)
+static const api_param *param_of(const route *r, http_text name) {
+    for (const api_param *p = r->api ? r->api->params : NULL; p && p->name; p++)
         if (http_text_is(name, p->name)) return p;
     return NULL;
 }
 
+bool api_knows_query(exchange *x) {
+    char name_shown[48];
+
+    for (http_text rest = x->head->query, name, value; http_query_next(&rest, &name, &value);)
+        if (!param_of(x->route, name))
+            return refuse(x, "there is no parameter \"%s\" here",
+                          shown(name.at, name.len, name_shown));
+    return true;
+}
+
 static bool take_param(exchange *x, json_t *request, http_text name, http_text value) {
-    const api_param *p = param_of(x->route->api, name);
-    char             text[PARAM_MAX + 1], name_shown[48];
+    const api_param *p = param_of(x->route, name);
+    char             text[PARAM_MAX + 1];
     size_t           len = 0;
 
-    if (!p)
-        return refuse(x, "there is no parameter \"%s\" here", shown(name.at, name.len, name_shown));
     if (json_object_get(request, p->member)) return refuse(x, "\"%s\" is said twice", p->name);
     if (!value.at || http_uri_decode(value, /* in_query= */ true, text, PARAM_MAX, &len) < 0)
         return refuse(x, "\"%s\" has no value, or a longer one than 1024 bytes", p->name);
@@ -95,31 +103,36 @@ static bool is_member(const api *a, const char *key) {
     return false;
 }
 
-static bool take_members(exchange *x, json_t *request, json_t *body) {
+static bool knows_members(exchange *x, json_t *body) {
     const char *key;
     json_t     *value;
     char        name_shown[48];
 
     if (!json_is_object(body)) return refuse(x, "the body is to be a JSON object");
-    json_object_foreach(body, key, value) {
-        if (!is_member(x->route->api, key))
-            return refuse(x, "there is no member \"%s\" here", shown(key, strlen(key), name_shown));
-        if (json_object_set(request, key, value) < 0) return refuse(x, "out of memory");
-    }
+    json_object_foreach(body, key, value) if (!is_member(x->route->api, key)) return refuse(
+        x, "there is no member \"%s\" here", shown(key, strlen(key), name_shown));
     return true;
 }
 
-static bool take_body(exchange *x, json_t *request) {
+json_t *api_body(exchange *x) {
     json_error_t error;
+    char         text[96];
+    json_t      *body =
+        x->body_len > 0 ? json_loadb(x->body, x->body_len, JSON_REJECT_DUPLICATES, &error) : NULL;
 
-    if (x->body_len == 0) return refuse(x, "a body is wanted: a JSON object");
-    json_t *body = json_loadb(x->body, x->body_len, JSON_REJECT_DUPLICATES, &error);
-    if (!body) {
-        char text[96];
-        return refuse(x, "the body is not JSON: %s, line %d, column %d",
-                      shown(error.text, strnlen(error.text, 40), text), error.line, error.column);
-    }
-    const bool taken = take_members(x, request, body);
+    if (x->body_len == 0) (void)refuse(x, "a body is wanted: a JSON object");
+    else if (!body)
+        (void)refuse(x, "the body is not JSON: %s, line %d, column %d",
+                     shown(error.text, strnlen(error.text, 40), text), error.line, error.column);
+    if (body && knows_members(x, body)) return body;
+    json_decref(body);
+    return NULL;
+}
+
+static bool take_body(exchange *x, json_t *request) {
+    json_t    *body = api_body(x);
+    const bool taken = body && json_object_update(request, body) == 0;
+
     json_decref(body);
     return taken;
 }

@@ -17,7 +17,7 @@ static const dn_token *token_of(const route_world *w, uint64_t n) {
 static http_response session_answer(const route_world *w, uint64_t n) {
     const dn_token *t = token_of(w, n);
 
-    if (!t) return http_problem(401, "that token is gone");
+    if (!t) return exchange_stranger("that token is gone");
     return api_json(200, json_pack("{s:s%, s:s}", "name", t->name, (size_t)t->name_len, "scope",
                                    dn_scope_text(t->scope)));
 }
@@ -33,35 +33,30 @@ static const char *cookie_field(const route_world *w, exchange *x, const char *v
 
 /* ---- In ---- */
 
-/* The token or ticket of {"token": …}; NULL: nothing of the kind. For free(). */
-static char *shown_copy(const exchange *x, size_t *out_len) {
-    json_t       *body = json_loadb(x->body, x->body_len, JSON_REJECT_DUPLICATES, NULL);
+/* Whose token or ticket is shown; 0: the response says what is wrong. */
+static uint64_t shown(const route_world *w, exchange *x, int64_t now_ms) {
+    json_t       *body = api_body(x);
     const json_t *token = json_object_get(body, "token");
-    char         *copy = NULL;
+    uint64_t      n = 0;
 
-    if (json_is_string(token)) {
-        *out_len = json_string_length(token);
-        copy = strdup(json_string_value(token));
-    }
+    if (!body) return 0;
+    if (!json_is_string(token))
+        x->response = http_problem(400, "\"token\" is no text: a token, or a ticket");
+    else if ((n = guard_shown(w->guard, json_string_value(token), json_string_length(token),
+                              now_ms)) == 0)
+        x->response = exchange_stranger("this is no token that is valid, nor a ticket that was "
+                                        "not used yet");
     json_decref(body);
-    return copy;
+    return n;
 }
 
 static route_step login(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply) {
-    const int64_t now_ms = dn_now_ms(self);
-    char          session[DN_TOKEN_TEXT];
-    size_t        len = 0;
-    char *const   text = shown_copy(x, &len);
+    const int64_t  now_ms = dn_now_ms(self);
+    const uint64_t n = shown(w, x, now_ms);
+    char           session[DN_TOKEN_TEXT];
 
     (void)reply;
-    if (!text)
-        return exchange_answer(
-            x, http_problem(400, "the body is to be {\"token\": …}: a token, or a ticket"));
-    const uint64_t n = guard_shown(w->guard, text, len, now_ms);
-    free(text);
-    if (n == 0)
-        return exchange_answer(x, http_problem(401, "this is no token that is valid, nor a ticket "
-                                                    "that was not used yet"));
+    if (n == 0) return ROUTE_DONE;
     guard_logout(w->guard, x->head); /* never two for one browser */
     if (guard_pass_make(w->guard, n, /* is_ticket= */ false, now_ms, session) < 0)
         return exchange_answer(x, http_problem(500, "the system has no randomness for a session"));
@@ -98,8 +93,11 @@ static route_step ticket(dn_self *self, const route_world *w, exchange *x, const
                                                       GUARD_TICKET_MS / 1000)));
 }
 
+static const char *const login_members[] = {"token", NULL};
+static const api         login_api = {.members = login_members};
+
 const route routes_session[] = {
-    {"POST", ROUTE_LOGIN, DN_SCOPE_NONE, ROUTE_JSON, login, NULL},
+    {"POST", ROUTE_LOGIN, DN_SCOPE_NONE, ROUTE_JSON, login, &login_api},
     {"GET", "/api/v1/session", DN_SCOPE_READ, ROUTE_NO_BODY, who, NULL},
     {"DELETE", "/api/v1/session", DN_SCOPE_READ, ROUTE_NO_BODY, logout, NULL},
     {"POST", "/api/v1/tickets", DN_SCOPE_READ, ROUTE_NO_BODY, ticket, NULL},

@@ -1,7 +1,7 @@
 /* api_test.c - the HTTP API as who programs against it sees it. */
-#include "place.h"
+#include "asking.h"
 
-#include "routes.h"
+#include "openapi.h"
 
 #include <jansson.h>
 #include <signal.h>
@@ -11,93 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char admin[128]; /* the token of the present daemon */
-
-static place *serves(void) {
-    place *p = place_new(NULL);
-    char   path[PLACE_PATH + 32];
-
-    place_serve(p, ARGS("--runner", "exec:/bin/true", "--tick-ms=20"));
-    (void)snprintf(path, sizeof path, "%s/admin.token", p->data);
-    (void)snprintf(admin, sizeof admin, "%.100s", place_read(path));
-    CHECK_UINT(strlen(admin), DN_TOKEN_TEXT);
-    admin[DN_TOKEN_TEXT - 1] = '\0';
-    return p;
-}
-
-static void stops(place *p) {
-    place_signal(p, SIGTERM);
-    CHECK_INT(place_wait(p), 0);
-}
-
-/* ---- Asking ---- */
-
-static const char *answer; /* the last one, whole */
-static json_t     *said;   /* its body, if it is JSON */
-
-static void read_answer(void) {
-    const char *body = strstr(answer, "\r\n\r\n");
-
-    json_decref(DN_TAKE(said));
-    CHECK_MSG(strncmp(answer, "HTTP/1.1 ", 9) == 0 && body, "it is: %s", answer);
-    if (strstr(answer, "json\r\n") && body[4]) {
-        said = json_loads(body + 4, JSON_REJECT_DUPLICATES, NULL);
-        CHECK_MSG(said, "it is: %s", answer);
-    }
-}
-
-/* The status of the answer. */
-static int asks_len(const place *p, const char *method, const char *path, const char *token,
-                    const char *body, size_t body_len) {
-    static char request[1 << 21];
-    int         len = snprintf(request, sizeof request,
-                               "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n", method, path);
-
-    if (token)
-        len += snprintf(request + len, sizeof request - (size_t)len, "Authorization: Bearer %s\r\n",
-                        token);
-    if (body)
-        len += snprintf(request + len, sizeof request - (size_t)len, "Content-Length: %zu\r\n",
-                        body_len);
-    len += snprintf(request + len, sizeof request - (size_t)len, "\r\n");
-    CHECK((size_t)len + body_len < sizeof request);
-    if (body) memcpy(request + len, body, body_len);
-    answer = place_asks(p, request, (size_t)len + (body ? body_len : 0));
-    read_answer();
-    return (int)strtol(answer + 9, NULL, 10);
-}
-
-static int asks(const place *p, const char *method, const char *path, const char *body) {
-    return asks_len(p, method, path, admin, body, body ? strlen(body) : 0);
-}
-
-#define CHECK_ASKS(p, status, method, path, body)                                                  \
-    do {                                                                                           \
-        const int is_ = asks((p), (method), (path), (body));                                       \
-        CHECK_MSG(is_ == (status), "%s %s: %s", (method), (path), answer);                         \
-    } while (0)
-
-/* A member of what was said: "a.b", a text or what it is as JSON. */
-static const char *member(const char *path) {
-    static char   text[4096];
-    const json_t *at = said;
-    char          copy[128];
-
-    (void)snprintf(copy, sizeof copy, "%s", path);
-    for (char *key = strtok(copy, "."); key; key = strtok(NULL, "."))
-        at = json_is_array(at) ? json_array_get(at, strtoul(key, NULL, 10))
-                               : json_object_get(at, key);
-    if (json_is_string(at)) return json_string_value(at);
-    char *dumped = json_dumps(at, JSON_ENCODE_ANY | JSON_COMPACT);
-    (void)snprintf(text, sizeof text, "%s", dumped ? dumped : "(nothing)");
-    free(dumped);
-    return text;
-}
-
-#define CHECK_DETAIL(words)                                                                        \
-    CHECK_MSG(strstr(member("detail"), (words)), "it is: %s", answer);                             \
-    CHECK(strstr(answer, "application/problem+json"))
 
 /* ---- Users ---- */
 
@@ -222,6 +135,14 @@ TEST(how_the_daemon_is_is_told) {
     stops(p);
 }
 
+TEST(the_document_of_the_api_is_served_as_it_stands) {
+    place *p = serves();
+
+    CHECK_ASKS(p, 200, "GET", "/api/v1/openapi.json", NULL);
+    CHECK(json_equal(said, openapi()));
+    stops(p);
+}
+
 /* ---- Who may ---- */
 
 TEST(a_token_is_made_shown_once_and_revoked_at_once_and_survives_a_restart) {
@@ -269,18 +190,10 @@ TEST(a_token_ends_when_it_was_said_to) {
 
 /* ---- Browsers ---- */
 
-/* With these fields and nothing else. */
+/* With these fields and no token. */
 static int asks_with(const place *p, const char *method, const char *path, const char *fields,
                      const char *body) {
-    static char request[4096];
-
-    const int len = snprintf(request, sizeof request,
-                             "%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s"
-                             "Content-Length: %zu\r\n\r\n%s",
-                             method, path, fields, strlen(body), body);
-    answer = place_asks(p, request, (size_t)len);
-    read_answer();
-    return (int)strtol(answer + 9, NULL, 10);
+    return asks_whole(p, method, path, NULL, fields, body, strlen(body));
 }
 
 TEST(a_browser_logs_in_with_a_ticket_has_a_cookie_and_changes_nothing_for_another_sites_page) {
@@ -314,48 +227,6 @@ TEST(a_browser_logs_in_with_a_ticket_has_a_cookie_and_changes_nothing_for_anothe
     CHECK_INT(asks_with(p, "DELETE", "/api/v1/session", cookie_and_ours, ""), 204);
     CHECK(strstr(answer, "Max-Age=0"));
     CHECK_INT(asks_with(p, "GET", "/api/v1/session", cookie, ""), 401);
-    stops(p);
-}
-
-/* Each route there is, by the table that serves it, with each that may ask. */
-TEST(every_route_is_open_to_its_scope_and_those_above_it_and_to_nobody_else) {
-    const route *const tables[] = {routes_daemon,  routes_users,  routes_days,  routes_tokens,
-                                   routes_session, routes_events, routes_audit, routes_backup};
-    place             *p = serves();
-    char               tokens[4][128] = {"diurnal_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"};
-    int                routes = 0;
-
-    for (dn_scope s = DN_SCOPE_READ; s <= DN_SCOPE_ADMIN; s++) {
-        char body[64];
-        (void)snprintf(body, sizeof body, "{\"name\":\"t\",\"scope\":\"%s\"}", dn_scope_text(s));
-        CHECK_ASKS(p, 201, "POST", "/api/v1/tokens", body);
-        (void)snprintf(tokens[s], sizeof tokens[s], "%s", member("token"));
-    }
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (const route *r = tables[t]; r->method; r++, routes++) {
-            char        path[256];
-            const char *open = strchr(r->path, '{'), *rest = open ? strchr(r->path, '}') + 1 : "";
-            (void)snprintf(path, sizeof path, "%.*s%s%s",
-                           (int)(open ? open - r->path : (long)strlen(r->path)), r->path,
-                           open ? "987654" : "", rest);
-            const bool open_here = strcmp(r->path, "/metrics") == 0;
-            if (strcmp(r->path, ROUTE_LOGIN) == 0 && strcmp(r->method, "POST") == 0) continue;
-            CHECK(r->scope >= DN_SCOPE_READ);
-            const int without = asks_len(p, r->method, path, NULL, NULL, 0);
-            CHECK_MSG(without == (open_here ? 200 : 401), "%s %s: %s", r->method, path, answer);
-            if (!open_here) CHECK(strstr(answer, "\r\nWWW-Authenticate: Bearer"));
-            for (dn_scope s = DN_SCOPE_NONE; s <= DN_SCOPE_ADMIN; s++) {
-                /* Events go on for ever: whether they begin is enough. */
-                const bool events = strcmp(path, "/api/v1/events") == 0;
-                const int  is = asks_len(p, events ? "HEAD" : r->method, path, tokens[s], NULL, 0);
-                const bool may = open_here || s >= r->scope;
-                CHECK_MSG(may ? is != 401 && is != 403 : is == (s == DN_SCOPE_NONE ? 401 : 403),
-                          "%s %s as %s: %s", r->method, path, s ? dn_scope_text(s) : "nobody",
-                          answer);
-                CHECK_MSG(is < 500, "%s %s: %s", r->method, path, answer);
-            }
-        }
-    CHECK_INT(routes, 25);
     stops(p);
 }
 
@@ -536,17 +407,8 @@ TEST(an_import_of_many_has_them_all) {
 }
 
 static int imports_csv(const place *p, const char *body) {
-    char      request[1024];
-    const int len = snprintf(request, sizeof request,
-                             "POST /api/v1/daily/users:import HTTP/1.1\r\nHost: a\r\n"
-                             "Connection: close\r\nAuthorization: Bearer %s\r\n"
-                             "Content-Type: text/csv; charset=utf-8\r\n"
-                             "Content-Length: %zu\r\n\r\n%s",
-                             admin, strlen(body), body);
-
-    answer = place_asks(p, request, (size_t)len);
-    read_answer();
-    return (int)strtol(answer + 9, NULL, 10);
+    return asks_whole(p, "POST", "/api/v1/daily/users:import", admin,
+                      "Content-Type: text/csv; charset=utf-8\r\n", body, strlen(body));
 }
 
 TEST(an_import_takes_csv_where_it_is_said_to_be) {
@@ -662,6 +524,8 @@ static bool hears(int fd) {
         heard[heard_len] = '\0';
         CHECK(heard_len < sizeof heard - 1);
     }
+    const char *fault = openapi_events_fault(heard);
+    CHECK_MSG(!fault, "%s", fault);
     return got != 0;
 }
 

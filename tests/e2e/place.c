@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "place.h"
 
+#include "openapi.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -228,7 +230,12 @@ static const char *asks(uint16_t port, const char *bytes, size_t len) {
 }
 
 const char *place_asks(const place *p, const char *bytes, size_t len) {
-    return asks(place_port(p), bytes, len);
+    const char *answer = asks(place_port(p), bytes, len);
+
+    const char *fault = openapi_fault(bytes, len, answer);
+
+    CHECK_MSG(!fault, "%s", fault);
+    return answer;
 }
 
 static const char *gets_at(uint16_t port, const char *path, const char *version) {

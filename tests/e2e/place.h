@@ -35,7 +35,8 @@ bool place_has_said(const place *p, const char *text); /* the present daemon */
 
 /* Connects to the HTTP door of the present daemon, which is ready. -1: it is refused. */
 int place_connect(const place *p);
-/* Sends that, reads until the other side ends it, and gives what came; valid until the next one. */
+/* Sends that, reads until the other side ends it, and gives what came; valid until the next one. It is as openapi.json
+ * describes it. */
 const char *place_asks(const place *p, const char *bytes, size_t len);
 /* GET path on a connection of its own. */
 const char *place_gets(const place *p, const char *path);
