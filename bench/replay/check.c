@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STORE_RETRY_MS = 5000, RESTART_MS = 10000, USERS_MOST = 1 << 30 };
+enum { STORE_RETRY_MS = 5000, USERS_MOST = 1 << 30 };
 
 /* ---- New ---- */
 
@@ -129,8 +129,8 @@ static int64_t tick_due_ms(const check *c) {
     /* Each step may put it off by as much as an interval. */
     if (c->stepped && !c->config.ticks_stand_still && due < c->upset_ms + every)
         due = c->upset_ms + every;
-    if (c->shaken && due < c->shaken_ms + 2 * every + RESTART_MS)
-        due = c->shaken_ms + 2 * every + RESTART_MS;
+    if (c->shaken && due < c->shaken_ms + 2 * every + CHECK_RESTART_MS)
+        due = c->shaken_ms + 2 * every + CHECK_RESTART_MS;
     return due + c->config.lag_ms;
 }
 
@@ -198,7 +198,9 @@ static void time_is(check *c, const event *e) {
     c->upset_ms = e->steady_ms;
     c->unsaid_ms += stepped_ms;
     /* A planner that ended may have had a tick until then that nobody has told of. */
-    if (c->shaken && c->full_tick_ms < until_ms) c->full_tick_ms = until_ms;
+    if (!c->shaken) return;
+    if (c->full_tick_ms < until_ms) c->full_tick_ms = until_ms;
+    if (c->latest_date < check_date(until_ms)) c->latest_date = check_date(until_ms);
 }
 
 /* ---- Life ---- */
@@ -206,7 +208,7 @@ static void time_is(check *c, const event *e) {
 static void on_crash(check *c) {
     if (!c->up)
         check_say(c, CHECK_LOG, CHECK_ALL, DN_DAY_NONE, "a crash of a process that was down");
-    c->up = c->full = c->shaken = false;
+    c->up = c->full = c->shaken = c->mending = false;
     c->full_tick_ms = CHECK_NEVER;
     c->unsure = 0;
     c->users.era++;
@@ -230,12 +232,20 @@ static void on_restart(check *c) {
     c->enqueued = c->ignored = 0;
 }
 
+static void is_shaken(check *c) {
+    c->shaken = true;
+    c->shaken_ms = c->upset_ms = c->now_ms;
+    check_excuse(c);
+}
+
 /* Who stands later in this list believes what stands earlier, and ends with it. */
 static void on_actor_crash(check *c, const char *name) {
     const bool kv = strcmp(name, "kv") == 0, queue = kv || strcmp(name, "queue") == 0;
     const bool executor = queue || strcmp(name, "tasks") == 0 || strcmp(name, "executor") == 0;
 
     if (!executor && strcmp(name, "tick") != 0) return;
+    is_shaken(c);
+    c->mending = false;
     if (executor) {
         c->users.era++;
         c->queued = 0;
@@ -248,9 +258,12 @@ static void on_actor_crash(check *c, const char *name) {
         c->full = false;
         c->full_tick_ms = CHECK_NEVER;
     }
-    c->shaken = true;
-    c->shaken_ms = c->upset_ms = c->now_ms;
-    check_excuse(c);
+}
+
+/* Until the next one is told some are new and some are not, and what they think of each other need not be so. */
+static void on_actor_ends(check *c) {
+    c->mending = true;
+    is_shaken(c);
 }
 
 static void on_store_fails(check *c, int64_t for_ms) {
@@ -400,6 +413,7 @@ void check_event(check *c, const event *e) {
     case EVENT_RESTART: on_restart(c); break;
     case EVENT_STORE_FAILS: on_store_fails(c, e->for_ms); break;
     case EVENT_USER: on_user(c, e->user); break;
+    case EVENT_ACTOR_ENDS: on_actor_ends(c); break;
     case EVENT_ACTOR_CRASH: on_actor_crash(c, e->name); break;
     default: break; /* EVENT_SLO: watched elsewhere */
     }

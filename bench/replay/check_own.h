@@ -8,6 +8,7 @@
 #include "check_wheel.h"
 
 enum { CHECK_TEXTS = 100, CHECK_TEXT = 400, CHECK_TALLIES = 4 };
+enum { CHECK_RESTART_MS = 10000 }; /* actors that ended are there again */
 #define CHECK_ALL UINT64_MAX /* instead of a user's number: it is about nobody in particular */
 
 typedef struct check_run {
@@ -62,6 +63,7 @@ struct check {
     int64_t  ok_ms; /* likewise, an ok in hand and a store that is well */
 
     bool     up, shaken; /* shaken: an actor crashed, and no tick was said since */
+    bool     mending;    /* one has, and who is new now has not been told yet */
     int64_t  up_ms, shaken_ms;
     uint32_t unsure;  /* executors that crashed: each may not have said a start */
     bool     full;    /* a commit failed, and none has succeeded since */

@@ -23,10 +23,17 @@ static int say_user(const check *c, uint64_t n, char *text, int room) {
     return snprintf(text, (size_t)room, " user %.*s", r->id_len, c->users.ids + r->id_at);
 }
 
+/* Rules that speak of what somebody only has in memory. */
+static bool is_of_memory(check_rule rule) {
+    return rule != CHECK_I1 && rule != CHECK_I5 && rule != CHECK_I6 && rule != CHECK_MISSED &&
+           rule != CHECK_EPOCH;
+}
+
 void check_say(check *c, check_rule rule, uint64_t n, dn_day day, const char *format, ...) {
     char    instant[CHECK_INSTANT_TEXT], date[CHECK_DAY_TEXT];
     va_list args;
 
+    if (c->mending && c->now_ms - c->shaken_ms <= CHECK_RESTART_MS && is_of_memory(rule)) return;
     c->counts[rule]++;
     if (c->texts_len == CHECK_TEXTS) return;
     char *text = c->texts[c->texts_len];

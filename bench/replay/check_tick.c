@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { SHAKEN_MS = 10000, MINUTES_MOST = 720 };
+enum { MINUTES_MOST = 720 };
 
 static void judge_later(check *c, check_person *p, uint32_t n) {
     if (p->flags & CHECK_JUDGED) return;
@@ -182,7 +182,8 @@ void check_on_tick(check *c, const event *e) {
     if (well) c->full_tick_ms = CHECK_NEVER;
     else if (c->full_tick_ms < h->at_ms) c->full_tick_ms = h->at_ms;
     c->ticked = true;
-    c->stepped = c->shaken = false;
+    c->stepped = false;
+    c->shaken = c->mending;
     c->tick_ms = begun_ms;
     c->tick_wall_ms = h->at_ms;
     c->tick_date = today;

@@ -13,8 +13,9 @@ enum {
     EVENT_RESTART,
     EVENT_STORE_FAILS, /* for_ms */
     EVENT_SLO,
-    EVENT_USER,        /* user: the run begins with it as it is */
-    EVENT_ACTOR_CRASH, /* name: it ended, and is started again with those who believe it */
+    EVENT_USER,       /* user: the run begins with it as it is */
+    EVENT_ACTOR_ENDS, /* one of the daily path; which, is told by the next one, at the latest then */
+    EVENT_ACTOR_CRASH, /* name: it ended, and all are there again who believe it */
 };
 
 typedef struct event_slo {

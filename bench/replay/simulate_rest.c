@@ -278,7 +278,8 @@ static void judge_tick(rest *r, const event *e) {
 
 /* An ok may have been on its way, or in a kv that ended. */
 static void forget(rest *r, const event *e) {
-    const bool is_kept = e->kind == EVENT_ACTOR_CRASH && strcmp(e->name, "kv") != 0;
+    const bool is_kept =
+        e->kind == EVENT_ACTOR_ENDS || (e->kind == EVENT_ACTOR_CRASH && strcmp(e->name, "kv") != 0);
 
     for (uint32_t i = 0; i < r->plan->users; i++) {
         rest_person *p = &r->people[i];
@@ -293,7 +294,8 @@ static void forget(rest *r, const event *e) {
 
 void rest_tell(rest *r, const event *e) {
     instant_is(r, e->steady_ms);
-    if (e->kind == EVENT_CRASH || e->kind == EVENT_ACTOR_CRASH) forget(r, e);
+    if (e->kind == EVENT_CRASH || e->kind == EVENT_ACTOR_ENDS || e->kind == EVENT_ACTOR_CRASH)
+        forget(r, e);
     if (e->kind >= DN_HAPPENINGS) return;
     if (e->kind == DN_HAPPENED_CLOCK) r->stepped_ms = r->upset_ms = r->now_ms;
     if (e->kind == DN_HAPPENED_STORE_FAILED || e->kind == DN_HAPPENED_STORE_WELL) {

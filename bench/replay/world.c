@@ -71,11 +71,12 @@ static void tell_actor_crash(world *w, const char *name) {
 }
 
 /* Until all those are there again who end with it, they go on with what they have: what was lost is known, and told,
- * when the planner begins, the last of them. Meanwhile nobody is to be blamed for what is not done, as if a planner had
- * ended. */
+ * when the planner begins, the last of them. That something ended is told at once, for in between nobody outside can tell
+ * who of them is still the old one. */
 static void actor_ended(world *w, int rank) {
     if (rank == 0) w->kv_ended = true;
-    if (w->ended == DAILY_PATH) tell_actor_crash(w, DN_TICK);
+    if (w->ended == DAILY_PATH)
+        tell(w, (event){.kind = EVENT_ACTOR_ENDS, .t_ms = world_wall_ms(w)});
     if (rank < w->ended) w->ended = rank;
     if (rank == w->ended) w->ended_is_back = false;
 }
@@ -125,7 +126,6 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     }
     /* Of a tick at_ms is when it began. */
     tell(w, (event){.kind = h->kind, .t_ms = world_wall_ms(w), .h = h});
-    if (h->kind == DN_HAPPENED_TICK && w->ended < DAILY_PATH) tell_actor_crash(w, DN_TICK);
     if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
         w->handed = 0;
         (void)hand_on_some(w);

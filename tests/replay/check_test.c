@@ -1698,8 +1698,7 @@ static tape tick_and_somebody_new(int64_t after_ms) {
     return t;
 }
 
-/* An executor ends while she runs. That is told 90 ms after its successor's first word, and 90 ms after a planner ended; in
- * between she is enqueued. */
+/* An executor ends while she runs. That it was the executor is told 90 ms later; in between she is enqueued. */
 static tape ada_after_an_end_that_is_told_late(bool enqueued) {
     check_config config = common();
 
@@ -1713,7 +1712,7 @@ static tape ada_after_an_end_that_is_told_late(bool enqueued) {
     tick(&t, 0);
     start(&t, ADA, 1);
     go(&t, 0, 7, 12);
-    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tick"});
+    world(&t, (event){.kind = EVENT_ACTOR_ENDS});
     wait(&t, 40);
     if (enqueued) enqueue(&t, ADA);
     wait(&t, 50);
@@ -1736,6 +1735,134 @@ TEST(lag_lets_nobody_start_who_was_not_enqueued_after_his_executor_ended) {
     tape t = ada_after_an_end_that_is_told_late(/* enqueued= */ false);
 
     breaks(&t, CHECK_LOG, "a start, but it was not queued for that day");
+}
+
+/* She runs, and waits_ms after an actor ended, of which nothing more is told, she is enqueued. */
+static tape ada_some_time_after_an_end(int64_t waits_ms) {
+    tape t = tape_from(7, 0);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    world(&t, (event){.kind = EVENT_ACTOR_ENDS});
+    wait(&t, waits_ms);
+    enqueue(&t, ADA);
+    return t;
+}
+
+TEST(until_it_is_told_who_ended_nobody_is_blamed_for_what_they_think_of_each_other) {
+    tape t = ada_some_time_after_an_end(10 * SECOND);
+
+    CHECK_UINT(check_violations_len(t.c), 0);
+    check_free(t.c);
+}
+
+TEST(until_it_is_told_who_ended_goes_on_for_ten_seconds_at_most) {
+    tape t = ada_some_time_after_an_end(10 * SECOND + 1);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_OVERLAP), 1);
+    check_free(t.c);
+}
+
+TEST(when_it_is_told_who_ended_they_are_blamed_again) {
+    tape t = ada_some_time_after_an_end(SECOND);
+
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tick"});
+    start(&t, BOB, 1);
+    CHECK_UINT(check_violations_of(t.c, CHECK_LOG), 1);
+    check_free(t.c);
+}
+
+TEST(until_it_is_told_who_ended_what_is_durable_is_judged_all_the_same) {
+    tape t = ada_some_time_after_an_end(SECOND);
+
+    stop(&t, ADA, 1, DN_OUTCOME_OK, SECOND);
+    success(&t, ADA, DUE(8, 0));
+    success(&t, ADA, DUE(8, 0));
+    CHECK_UINT(check_violations_of(t.c, CHECK_I1), 1);
+    check_free(t.c);
+}
+
+/* A tick at midnight finds the disk full, and its planner ends before it has said anything of it; the clock steps back a
+ * day, and what it asked for is written. */
+static tape a_missed_day_of_a_tick_that_was_not_said(bool ended) {
+    check_config config = common();
+
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 23, 0);
+    set(&t, ADA, DUE(8, 0));
+    cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    set(&t, BOB, DUE(7, 0));
+    go(&t, 1, 0, 0);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = MINUTE});
+    SAY(&t, STORE_FAILED);
+    if (ended) world(&t, (event){.kind = EVENT_ACTOR_ENDS});
+    step(&t, -DAY);
+    if (ended) world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tick"});
+    tick(&t, 0);
+    wait(&t, MINUTE);
+    SAY(&t, STORE_WELL);
+    SAY(&t, MISSED, .n = BOB, .day = TODAY);
+    return t;
+}
+
+TEST(missed_by_a_tick_that_was_not_said_a_day_may_be_told_after_a_step_back) {
+    tape t = a_missed_day_of_a_tick_that_was_not_said(/* ended= */ true);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_MISSED), 0);
+    check_free(t.c);
+}
+
+TEST(missed_by_no_tick_at_all_a_day_that_is_not_over_is_found) {
+    tape t = a_missed_day_of_a_tick_that_was_not_said(/* ended= */ false);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_MISSED), 1);
+    check_free(t.c);
+}
+
+/* Her ok comes at her cutoff, of which the tick of then makes a cutoff. */
+static tape ada_is_ok_at_her_cutoff(bool ended) {
+    tape t = tape_with(
+        (check_config){
+            .tick_ms = MINUTE,
+            .job_timeout_ms = 30 * MINUTE,
+            .window_minutes = 30,
+            .retry_delay_minutes = 10,
+            .max_concurrency = 2,
+        },
+        7, 30);
+
+    set(&t, ADA, DUE(8, 0));
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    while (t.now_ms < 29 * MINUTE) {
+        wait(&t, MINUTE);
+        ignore(&t, ADA, "dedupe");
+        tick(&t, 0);
+    }
+    wait(&t, MINUTE);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 30 * MINUTE);
+    if (ended) world(&t, (event){.kind = EVENT_ACTOR_ENDS});
+    cutoff(&t, ADA, DUE(8, 0));
+    if (ended) world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "executor"});
+    tick(&t, 1);
+    return t;
+}
+
+TEST(I6_an_ok_may_go_with_the_executor_that_had_it) {
+    tape t = ada_is_ok_at_her_cutoff(/* ended= */ true);
+
+    keeps(&t);
+}
+
+TEST(I6_an_ok_at_the_cutoff_whose_executor_lives_is_not_overtaken) {
+    tape t = ada_is_ok_at_her_cutoff(/* ended= */ false);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 1);
+    check_free(t.c);
 }
 
 TEST(lag_excuses_a_tick_of_who_came_after_it_began) {
