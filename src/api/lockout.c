@@ -20,7 +20,7 @@ static const char *so_far(const lockout *l, char out[SO_FAR]) {
     return out;
 }
 
-void lockout_goes_on(lockout *l, lockout_door door, int code, int64_t now_ns) {
+void lockout_goes_on(lockout *l, int code, int64_t now_ns) {
     const bool begins = !l->lasts;
     char       words[SO_FAR];
 
@@ -29,16 +29,15 @@ void lockout_goes_on(lockout *l, lockout_door door, int code, int64_t now_ns) {
     l->tries++;
     if (!begins && ms_of(l->said_ns, now_ns) < SAY_MS) return;
     l->said_ns = now_ns;
-    dn_log(DN_LOG_WARN, door == LOCKOUT_HTTP ? "http.accept" : "control.accept",
-           "cannot let anybody in%s%s: %s", begins ? "" : ", ", begins ? "" : so_far(l, words),
-           strerror(code));
+    dn_log(DN_LOG_WARN, "http.accept", "cannot let anybody in%s%s: %s", begins ? "" : ", ",
+           begins ? "" : so_far(l, words), strerror(code));
 }
 
-void lockout_look(lockout *l, lockout_door door, int64_t now_ns) {
+void lockout_look(lockout *l, int64_t now_ns) {
     char words[SO_FAR];
 
     if (!l->lasts || ms_of(l->failed_ns, now_ns) < OVER_MS) return;
     l->lasts = false;
-    dn_log(DN_LOG_INFO, door == LOCKOUT_HTTP ? "http.accept_over" : "control.accept_over",
-           "whoever comes is let in again; that failed %s", so_far(l, words));
+    dn_log(DN_LOG_INFO, "http.accept_over", "whoever comes is let in again; that failed %s",
+           so_far(l, words));
 }

@@ -6,8 +6,6 @@
 
 #include "diurnal/base.h"
 
-typedef enum lockout_door { LOCKOUT_HTTP, LOCKOUT_CONTROL } lockout_door;
-
 /* Zeroed there is none. */
 typedef struct lockout {
     bool     lasts;
@@ -16,9 +14,9 @@ typedef struct lockout {
 } lockout;
 
 /* Somebody wants in, and accept fails with this errno. now_ns: monotonic. */
-void lockout_goes_on(lockout *l, lockout_door door, int code, int64_t now_ns);
+void lockout_goes_on(lockout *l, int code, int64_t now_ns);
 
 /* Now and then, at least every 5 s, as it is tried: with no try that failed for 10 s it is over. */
-void lockout_look(lockout *l, lockout_door door, int64_t now_ns);
+void lockout_look(lockout *l, int64_t now_ns);
 
 #endif

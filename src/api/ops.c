@@ -13,27 +13,29 @@ typedef struct op {
 } op;
 
 static const op ops[] = {
-    {"set", op_set},         {"remove", op_remove}, {"user", op_user},       {"list", op_list},
-    {"numbers", op_numbers}, {"day", op_day},       {"days_of", op_days_of}, {"totals", op_totals},
-    {"why", op_why},         {"today", op_today},   {"status", op_status},   {"backup", op_backup},
-    {"put", op_put},         {"days", op_days},     {"history", op_history}, {"slo", op_slo},
+    {"remove", op_remove},
+    {"user", op_user},
+    {"list", op_list},
+    {"numbers", op_numbers},
+    {"day", op_day},
+    {"why", op_why},
+    {"today", op_today},
+    {"status", op_status},
+    {"backup", op_backup},
+    {"put", op_put},
+    {"days", op_days},
+    {"history", op_history},
+    {"slo", op_slo},
     {"actors", op_actors},
+    {"tokens", op_tokens},
+    {"token_make", op_token_make},
+    {"token_revoke", op_token_revoke},
 };
 
-static const op guarded_ops[] = {
-    {"tokens", op_tokens}, {"token_make", op_token_make}, {"token_revoke", op_token_revoke}};
-
-static const op *op_in(const op *table, size_t len, const char *name) {
-    for (size_t i = 0; i < len; i++)
-        if (strcmp(table[i].name, name) == 0) return &table[i];
+static const op *op_find(const char *name) {
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (strcmp(ops[i].name, name) == 0) return &ops[i];
     return NULL;
-}
-
-static const op *op_find(const ops_world *w, const char *name) {
-    const op *found = op_in(ops, sizeof ops / sizeof ops[0], name);
-
-    if (found || !w->guard) return found;
-    return op_in(guarded_ops, sizeof guarded_ops / sizeof guarded_ops[0], name);
 }
 
 /* Memory that ran out while the answer was put together is found here, once. */
@@ -48,7 +50,7 @@ ask_step ask_begin(dn_self *self, const ops_world *w, ask *a, json_t *request) {
     *a = (ask){.request = request, .day = DN_DAY_NONE};
     if (!json_is_object(request) || !json_is_string(name))
         return ask_refuse(a, "invalid", "a request is an object with \"op\", a text");
-    a->op = op_find(w, json_string_value(name));
+    a->op = op_find(json_string_value(name));
     if (!a->op)
         return ask_refuse(a, "invalid",
                           "there is no op of that name; the daemon may be an older one");

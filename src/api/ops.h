@@ -1,20 +1,15 @@
-/* ops.h - what can be asked at the control door, and how it is answered.
+/* ops.h - what a daemon can be asked, and how it is answered: members of a request, and of its answer.
  *
- *     {"op":"set","users":[{"id","due","starts_on":DATE|"today"|null}, …]}   "items": {"new","starts_on","tomorrow"} or {"error"} each
  *     {"op":"remove","id"}                                                   "user"
  *     {"op":"user","id"}                                                     "user"
  *     {"op":"list","status","due_from","due_to","prefix","after","max"}      "items": users, "more", "last": id
  *     {"op":"numbers","after","max"} "items": [n,due,starts_on,last_day,recorded,status,id], days as numbers
  *     {"op":"day","day","after","max"}    "items": [n,status,cls,attempts,at_ms]
- *     {"op":"days_of","n","before"} "items": the same, newest first, with day in place of n
- *     {"op":"totals","first","last"}"items": [day,success,cutoff,missed]
  *     {"op":"today","day"}          "items": due, users, success, cutoff_reached, pending, running; "queue", "executor"
  *     {"op":"why","id","day"}       "user", "days", "sentences"
  *     {"op":"status"}               "daemon", "tick", "queue", "executor", "store", "slo": one each; "slo" is null
  *                                                                         while the watcher is being started again
  *     {"op":"backup","path"}        done, when the copy is whole
- *
- * And at the HTTP door:
  *     {"op":"put","id","due","starts_on"}   "new", "tomorrow", "user"
  *     {"op":"days","id","before","max"}     "items": ledger rows, newest first; "next_cursor"
  *     {"op":"history","first","last","cursor"} "items": totals, by day; "next_cursor"
@@ -28,7 +23,7 @@
 #ifndef DIURNAL_API_OPS_H
 #define DIURNAL_API_OPS_H
 
-#include "control.h"
+#include "about.h"
 #include "guard.h"
 #include "service/messages.h"
 
@@ -36,11 +31,11 @@
 
 /* What all requests share. */
 typedef struct ops_world {
-    const dn_control_config *config;
-    dn_ref                   kv, tick, queue, executor, watcher;
-    guard                   *guard;    /* NULL: there are no tokens at this door */
-    int64_t                  since_ms; /* the daemon is up */
-    char                    *scratch;  /* OPS_SCRATCH bytes, for the length of a step */
+    const dn_about *about;
+    dn_ref          kv, tick, queue, executor, watcher;
+    guard          *guard;    /* who may */
+    int64_t         since_ms; /* the daemon is up */
+    char           *scratch;  /* OPS_SCRATCH bytes, for the length of a step */
 } ops_world;
 enum { OPS_SCRATCH = 1 << 17 };
 
@@ -98,8 +93,8 @@ bool ask_day(ask *a, const char *key, dn_day *out_day);
 bool ask_id(ask *a, dn_kv_id *out_id); /* required */
 
 /* ops_users.c, ops_ledger.c, ops_daemon.c, ops_actors.c, ops_tokens.c */
-op_fn op_set, op_put, op_remove, op_user, op_list, op_numbers;
-op_fn op_day, op_days_of, op_days, op_totals, op_history, op_why;
+op_fn op_put, op_remove, op_user, op_list, op_numbers;
+op_fn op_day, op_days, op_history, op_why;
 op_fn op_today, op_status, op_slo, op_actors, op_backup;
 op_fn op_tokens, op_token_make, op_token_revoke;
 

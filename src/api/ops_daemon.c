@@ -75,12 +75,12 @@ ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply
 enum { STATUS_TICK = 1, STATUS_QUEUE, STATUS_EXECUTOR, STATUS_KV, STATUS_SLO };
 
 static json_t *daemon_item(dn_self *self, const ops_world *w) {
-    const dn_service_config *c = w->config->service;
+    const dn_service_config *c = w->about->service;
 
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "pid",
-        (json_int_t)getpid(), "version", w->config->version, "data", w->config->data, "runner",
-        w->config->runner, "listen", w->config->listens, "now", json_of_instant(dn_now_ms(self)),
+        (json_int_t)getpid(), "version", w->about->version, "data", w->about->data, "runner",
+        w->about->runner, "listen", w->about->listens, "now", json_of_instant(dn_now_ms(self)),
         "started_at", json_of_instant(w->since_ms), "tick_ms", (json_int_t)c->tick_ms,
         "window_minutes", (json_int_t)c->window_minutes, "retry_delay_minutes",
         (json_int_t)c->retry_delay_minutes, "max_concurrency", (json_int_t)c->max_concurrency,

@@ -55,25 +55,6 @@ ask_step op_day(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) 
     return put_items(a, items, len);
 }
 
-ask_step op_days_of(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    dn_kv_days_of d = {.before = INT32_MAX, .max = DAYS_OF_MAX};
-    int64_t       n = 0;
-    size_t        len = 0;
-
-    if (!reply) {
-        if (!ask_number(a, "n", 1, INT64_MAX, &n) || !ask_day(a, "before", &d.before))
-            return ASK_REFUSED;
-        d.n = (uint64_t)n;
-        return ask_call(self, a, w->kv, DN_KV_DAYS_OF, &d, sizeof d);
-    }
-    const dn_ledger_row *rows = rows_of(a, reply, &len);
-    if (!rows) return ASK_REFUSED;
-    json_t *items = json_array();
-    for (size_t i = 0; i < len; i++)
-        (void)json_array_append_new(items, row_item(rows[i].day, &rows[i]));
-    return put_items(a, items, len);
-}
-
 /* ---- The days of a user, by its id ---- */
 
 enum { DAYS_USER = 1, DAYS_ROWS };
@@ -140,24 +121,6 @@ ask_step op_history(dn_self *self, const ops_world *w, ask *a, const dn_msg *rep
     return put_items(a, items, len < DAY_ROWS_MAX ? len : DAY_ROWS_MAX);
 }
 
-ask_step op_totals(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    dn_kv_totals t = {.first = DN_DAY_NONE + 1, .last = INT32_MAX};
-    size_t       len = 0;
-
-    if (!reply) {
-        if (!ask_day(a, "first", &t.first) || !ask_day(a, "last", &t.last)) return ASK_REFUSED;
-        return ask_call(self, a, w->kv, DN_KV_TOTALS, &t, sizeof t);
-    }
-    const dn_day_totals *rows = rows_of(a, reply, &len);
-    if (!rows) return ASK_REFUSED;
-    json_t *items = json_array();
-    for (size_t i = 0; i < len; i++)
-        (void)json_array_append_new(
-            items, json_pack("[I, I, I, I]", (json_int_t)rows[i].day, (json_int_t)rows[i].success,
-                             (json_int_t)rows[i].cutoff, (json_int_t)rows[i].missed));
-    return put_items(a, items, len);
-}
-
 /* ---- why: the user, then its days, then the queue ---- */
 
 enum { WHY_USER = 1, WHY_DAYS, WHY_QUEUE };
@@ -192,8 +155,8 @@ static ask_step why_end(dn_self *self, const ops_world *w, ask *a, const dn_msg 
         .rows = a->rows,
         .rows_len = a->rows_len,
         .queued = *DN_BODY(dn_queued_user, reply),
-        .window_minutes = w->config->service->window_minutes,
-        .ledger_days = w->config->service->ledger_days,
+        .window_minutes = w->about->service->window_minutes,
+        .ledger_days = w->about->service->ledger_days,
         .now_ms = dn_now_ms(self),
         .day = a->day,
     };

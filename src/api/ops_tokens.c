@@ -1,4 +1,4 @@
-/* ops_tokens.c - making, listing and revoking tokens. Only where there is a guard: at the HTTP door. */
+/* ops_tokens.c - making, listing and revoking tokens. */
 #include "guard.h"
 #include "json_user.h"
 #include "ops.h"

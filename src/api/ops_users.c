@@ -8,7 +8,7 @@
 
 enum { LIST_MAX = 500, NUMBERS_MAX = 4096 };
 
-/* ---- set ---- */
+/* ---- put: one user, and what it is then ---- */
 
 /* NULL: it is one, and *out_set is it; else what is wrong with it. */
 static const char *set_read(const json_t *user, dn_kv_set *out_set, const char **out_id) {
@@ -36,37 +36,6 @@ static const char *set_read(const json_t *user, dn_kv_set *out_set, const char *
     return NULL;
 }
 
-/* Those that are in order go to kv together; the others have their answer now. */
-static ask_step set_begin(dn_self *self, const ops_world *w, ask *a) {
-    const json_t *users = json_object_get(a->request, "users");
-    json_t       *items = json_array();
-    const size_t  len = json_array_size(users);
-    size_t        bytes = 0;
-
-    static_assert(DN_CONTROL_SETS_MAX * (sizeof(dn_kv_set) + DN_ID_MAX + 8) <= OPS_SCRATCH, "fits");
-    ask_put(a, "items", items);
-    if (!json_is_array(users) || len == 0 || len > DN_CONTROL_SETS_MAX)
-        return ask_refuse(a, "invalid", "\"users\" is not an array of 1 to %d users",
-                          DN_CONTROL_SETS_MAX);
-    if (!a->answer) return ASK_DONE;
-    for (size_t i = 0; i < len; i++) {
-        dn_kv_set   set;
-        const char *id = NULL;
-        const char *fault = set_read(json_array_get(users, i), &set, &id);
-        dn_kv_set  *entry = (dn_kv_set *)(void *)(w->scratch + bytes);
-
-        (void)json_array_append_new(items,
-                                    fault ? json_pack("{s:s}", "error", fault) : json_null());
-        if (fault) continue;
-        memset(entry, 0, dn_pack_room(sizeof set + set.id_len));
-        *entry = set;
-        memcpy(entry->id, id, set.id_len);
-        bytes += dn_pack_room(sizeof set + set.id_len);
-    }
-    if (bytes == 0) return ASK_DONE;
-    return ask_call(self, a, w->kv, DN_KV_SET, w->scratch, bytes);
-}
-
 /* "tomorrow": it was not said when it begins, and today's cutoff has passed. */
 static json_t *set_item(dn_self *self, const dn_kv_set_answer *s, const json_t *user) {
     const json_t *asked = json_object_get(user, "starts_on");
@@ -75,25 +44,6 @@ static json_t *set_item(dn_self *self, const dn_kv_set_answer *s, const json_t *
     return json_pack("{s:b, s:o, s:b}", "new", is_new, "starts_on", json_of_day(s->starts_on),
                      "tomorrow", is_new && silent && s->starts_on > dn_day_of_ms(dn_now_ms(self)));
 }
-
-ask_step op_set(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    if (!reply) return set_begin(self, w, a);
-    json_t                 *items = json_object_get(a->answer, "items");
-    const json_t           *users = json_object_get(a->request, "users");
-    const dn_kv_set_answer *answers = dn_msg_body_borrow(reply);
-    size_t                  next = 0;
-
-    for (size_t i = 0; i < json_array_size(items); i++) {
-        if (!json_is_null(json_array_get(items, i))) continue;
-        const dn_kv_set_answer *s = &answers[next++];
-        if (s->status != DN_OK) return ask_refuse_status(a, s->status);
-        if (json_array_set_new(items, i, set_item(self, s, json_array_get(users, i))) < 0)
-            return ask_refuse(a, "failed", "out of memory");
-    }
-    return ASK_DONE;
-}
-
-/* ---- put: one user, and what it is then ---- */
 
 enum { PUT_SET = 1, PUT_USER };
 

@@ -140,14 +140,18 @@ static route_step committed(dn_self *self, const route_world *w, exchange *x, im
     return next(self, w, x, im);
 }
 
-/* NDJSON, unless it is said to be CSV. */
-static dn_userfile_format format_of(const exchange *x) {
-    static const char csv[] = "text/csv";
-    const http_text  *type = http_field_of(x->head, "content-type");
-    const bool        is_csv =
-        type && type->len >= sizeof csv - 1 && strncasecmp(type->at, csv, sizeof csv - 1) == 0;
+static bool is_type(const http_text *type, const char *name) {
+    const size_t len = strlen(name);
 
-    return is_csv ? DN_USERFILE_CSV : DN_USERFILE_NDJSON;
+    return type && type->len >= len && strncasecmp(type->at, name, len) == 0;
+}
+
+/* NDJSON, unless it is said to be CSV, or its first byte is to say. */
+static dn_userfile_format format_of(const exchange *x) {
+    const http_text *type = http_field_of(x->head, "content-type");
+
+    if (is_type(type, "text/csv")) return DN_USERFILE_CSV;
+    return is_type(type, "application/octet-stream") ? DN_USERFILE_ANY : DN_USERFILE_NDJSON;
 }
 
 static int begin(dn_userfile_format format, import **out_import) {

@@ -145,20 +145,6 @@ int dn_userfile_feed(dn_userfile *file, const char *bytes, size_t len) {
 
 int dn_userfile_end(dn_userfile *file) { return file_parse(file, /* at_end= */ true); }
 
-int dn_userfile_read(FILE *file, dn_userfile_format format, const dn_userfile_sink *sink) {
-    dn_userfile *f = NULL;
-    char         chunk[16 * 1024];
-    size_t       len;
-    int          rc = dn_userfile_new(format, sink, &f);
-
-    while (rc == DN_OK && (len = fread(chunk, 1, sizeof chunk, file)) > 0)
-        rc = dn_userfile_feed(f, chunk, len);
-    if (rc == DN_OK && ferror(file)) rc = DN_EIO;
-    if (rc == DN_OK) rc = dn_userfile_end(f);
-    dn_userfile_free(f);
-    return rc;
-}
-
 /* ---- Records ---- */
 
 /* All records that are whole; what is left moves to the begin of the buffer. */

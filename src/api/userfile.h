@@ -44,11 +44,7 @@ typedef struct dn_userfile_sink {
     void *context;
 } dn_userfile_sink;
 
-/* The whole of a file. DN_EIO: it could not be read to its end. */
-DN_MUST_USE int dn_userfile_read(FILE *file, dn_userfile_format format,
-                                 const dn_userfile_sink *sink);
-
-/* Or piece by piece: where the pieces are cut makes no difference. After an error nothing but dn_userfile_free. */
+/* Reading, piece by piece: where the pieces are cut makes no difference. After an error nothing but dn_userfile_free. */
 typedef struct dn_userfile dn_userfile;
 DN_MUST_USE int            dn_userfile_new(dn_userfile_format format, const dn_userfile_sink *sink,
                                            dn_userfile **out_file);

@@ -145,7 +145,7 @@ static int web_init(dn_self *self, void *state, const void *config) {
         .metrics = dn_name(self, DN_METRICS),
         .ops =
             {
-                .config = b->config->about,
+                .about = b->config->about,
                 .kv = dn_name(self, DN_KV),
                 .tick = dn_name(self, DN_TICK),
                 .queue = dn_name(self, DN_QUEUE),
@@ -267,7 +267,7 @@ static int web_on_knock(dn_self *self, void *state, const dn_msg *msg) {
         if (fd < 0 && errno == EINTR) continue;
         if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED) {
             /* No descriptors, most likely: the sweep looks again. */
-            lockout_goes_on(&b->lockout, LOCKOUT_HTTP, errno, dn_mono_ns(self));
+            lockout_goes_on(&b->lockout, errno, dn_mono_ns(self));
             return DN_OK;
         }
         if (fd < 0) break;
@@ -613,8 +613,9 @@ static void renew(dn_self *self, web *b) {
     b->renewed_ns = now_ns;
     if (http_tls_renew(b->config->tls, &renewed, why) < 0)
         dn_log(DN_LOG_WARN, "tls.refused", "%s; the certificate of before stays", why);
-    else if (renewed)
-        dn_log(DN_LOG_INFO, "tls.renewed", "there is a new certificate, and it is used");
+    if (!renewed) return;
+    dn_log(DN_LOG_INFO, "tls.renewed", "there is a new certificate, and it is used");
+    if (b->config->renewed) b->config->renewed(b->config->context);
 }
 
 static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
@@ -637,7 +638,7 @@ static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
     }
     learn(self, b);
     renew(self, b);
-    lockout_look(&b->lockout, LOCKOUT_HTTP, dn_mono_ns(self));
+    lockout_look(&b->lockout, dn_mono_ns(self));
     fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
     dn_timer_after(self, SWEEP_MS, WEB_SWEEP, 0);
     return DN_OK;

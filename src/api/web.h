@@ -4,7 +4,7 @@
 #ifndef DIURNAL_API_WEB_H
 #define DIURNAL_API_WEB_H
 
-#include "control.h"
+#include "about.h"
 #include "diurnal/supervisor.h"
 #include "service/service.h"
 
@@ -16,10 +16,12 @@ typedef struct dn_web_config {
     const dn_service_config *service;
     int                      listener;  /* of dn_web_listen; open for as long as the program runs */
     uint32_t                 conns_max; /* at once: DN_WEB_CONNS_LEAST to DN_WEB_CONNS_MOST */
-    const dn_control_config *about;     /* what is told of the daemon */
+    const dn_about          *about;     /* what is told of the daemon */
     const char              *settings;  /* as JSON */
     bool                     on_loopback; /* of dn_web_on_loopback */
     dn_web_tls              *tls;         /* NULL: nothing is encrypted */
+    void (*renewed)(void *context); /* there is another certificate; on the loop of the door */
+    void *context;
 } dn_web_config;
 
 /* A descriptor each, which the jobs then do not have. */
@@ -28,7 +30,7 @@ enum { DN_WEB_CONNS_LEAST = 16, DN_WEB_CONNS_MOST = 1024 };
 /* A child for the edge supervisor. */
 dn_child_spec dn_web_child(const dn_web_config *config);
 
-enum { DN_WEB_WHY = 512, DN_WEB_ADDRESS = 128, DN_WEB_BACKLOG = 1024 };
+enum { DN_WEB_WHY = 512, DN_WEB_ADDRESS = 128, DN_WEB_BACKLOG = 1024, DN_WEB_PIN = 64 };
 
 /* Opens HOST:PORT or [V6]:PORT. On DN_OK *out_fd is the caller's to close and `bound` says
  * where it is: with port 0 the system chooses one. DN_EINVAL: it is no such address, or not one of a loopback
@@ -40,6 +42,8 @@ DN_MUST_USE int dn_web_listen(const char *address, bool elsewhere, int *out_fd,
 /* For HTTPS, of files (PEM). DN_EINVAL: they are no good, and why says what would be right. Any thread. */
 DN_MUST_USE int dn_web_tls_new(const char *certificate, const char *key, dn_web_tls **out_tls,
                                char why[DN_WEB_WHY]);
+/* By what the key of its certificate is known, as libcurl wants it: "sha256//…". DN_ENOMEM. */
+DN_MUST_USE int dn_web_tls_pin(const dn_web_tls *tls, char pin[DN_WEB_PIN]);
 void            dn_web_tls_free(dn_web_tls *tls); /* accepts NULL */
 
 /* Can only this machine knock there? */

@@ -3,15 +3,19 @@
 #include "admin_token.h"
 
 #include "api/token.h"
+#include "service/messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATH = 4096 + 32 };
+
+static const char name[] = "admin";
 
 static bool write_all(int fd, const char *text, size_t len) {
     while (len > 0) {
@@ -44,20 +48,34 @@ static bool put_file(const char *data, const char *path, const char *text, size_
     return put && rename(fresh, path) == 0 && sync_dir(data);
 }
 
+/* There is none at all; or the one of this name is there and its file is not, as in a data directory that was made of a
+ * backup: nobody would have it. Who wants none revokes it. */
+static int is_wanted(dn_store *store, const char *path, bool *out_wanted) {
+    dn_token *all = calloc(DN_TOKENS_MAX, sizeof *all);
+    size_t    len = 0;
+    bool      named = false;
+    const int rc = all ? dn_store_tokens(store, all, DN_TOKENS_MAX, &len) : DN_ENOMEM;
+
+    for (size_t i = 0; i < len; i++)
+        named |= all[i].scope == DN_SCOPE_ADMIN && all[i].name_len == sizeof name - 1 &&
+                 memcmp(all[i].name, name, sizeof name - 1) == 0;
+    *out_wanted = len == 0 || (named && len < DN_TOKENS_MAX && access(path, F_OK) < 0);
+    free(all);
+    return rc;
+}
+
 int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *out_made, char *why) {
-    static const char name[] = "admin";
-    dn_token          t = {.made_ms = now_ms,
-                           .ends_ms = INT64_MAX,
-                           .scope = DN_SCOPE_ADMIN,
-                           .name_len = sizeof name - 1};
-    dn_token          there;
-    size_t            len = 0;
-    char              path[PATH], line[DN_TOKEN_TEXT + 1];
+    dn_token t = {.made_ms = now_ms,
+                  .ends_ms = INT64_MAX,
+                  .scope = DN_SCOPE_ADMIN,
+                  .name_len = sizeof name - 1};
+    char     path[PATH], line[DN_TOKEN_TEXT + 1];
+    bool     wanted = false;
 
     *out_made = false;
     (void)snprintf(path, sizeof path, "%s/" ADMIN_TOKEN_FILE, data);
-    int rc = dn_store_tokens(store, &there, 1, &len);
-    if (rc == DN_OK && len > 0) return DN_OK;
+    int rc = is_wanted(store, path, &wanted);
+    if (rc == DN_OK && !wanted) return DN_OK;
     if (rc == DN_OK) rc = dn_token_make(line, t.hash);
     if (rc < 0) {
         (void)snprintf(why, ADMIN_TOKEN_WHY, "no admin token can be made: %s", dn_error_text(rc));

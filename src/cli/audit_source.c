@@ -15,10 +15,10 @@ static bool stored(int rc) {
     return false;
 }
 
-static json_t *asked_for(const audit_source *s, json_t *request) {
+static json_t *asked_for(const audit_source *s, const char *path, json_t *query) {
     int exit_code;
 
-    return client_ask(s->asked, request, &exit_code);
+    return client_get(s->asked, path, query, &exit_code);
 }
 
 static const char *day_text(dn_day day, char text[DN_DAY_TEXT]) {
@@ -40,7 +40,7 @@ bool source_look(const audit_source *s, const call *c, source_state *out_state) 
                           .ledger_days = (uint32_t)c->settings->ledger_days};
 
     if (s->asked) {
-        json_t *answer = asked_for(s, json_pack("{s:s}", "op", "status"));
+        json_t *answer = asked_for(s, "/api/v1/status", json_object());
         if (!answer) return false;
         const json_t *store = json_object_get(answer, "store");
         (void)instant(answer, "daemon", "now", &state.now_ms);
@@ -95,8 +95,9 @@ static bool users_of_store(dn_store *store, uint64_t after_n, source_user *users
 bool source_users(const audit_source *s, uint64_t after_n, source_user *users, size_t max,
                   size_t *out_len) {
     if (s->store) return users_of_store(s->store, after_n, users, max, out_len);
-    json_t *answer = asked_for(s, json_pack("{s:s, s:I, s:I}", "op", "numbers", "after",
-                                            (json_int_t)after_n, "max", (json_int_t)max));
+    json_t *answer =
+        asked_for(s, "/api/v1/audit/users",
+                  json_pack("{s:I, s:I}", "cursor", (json_int_t)after_n, "limit", (json_int_t)max));
     if (!answer) return false;
     const json_t *items = json_object_get(answer, "items");
     const size_t  len = json_array_size(items);
@@ -108,37 +109,43 @@ bool source_users(const audit_source *s, uint64_t after_n, source_user *users, s
 
 /* ---- The ledger ---- */
 
-static dn_ledger_row row_of_item(const json_t *item) {
-    return (dn_ledger_row){.status = (dn_daily_status)integer(item, 1),
+static dn_ledger_row row_of_item(const json_t *item, dn_day day) {
+    return (dn_ledger_row){.n = (uint64_t)integer(item, 0),
+                           .day = day,
+                           .status = (dn_daily_status)integer(item, 1),
                            .cls = (dn_error_class)integer(item, 2),
                            .attempts = (uint16_t)integer(item, 3),
                            .at_ms = integer(item, 4)};
 }
 
-bool source_day(const audit_source *s, dn_day day, uint64_t after_n, dn_ledger_row *rows,
-                size_t *out_len) {
+static uint64_t count(const json_t *totals, const char *key) {
+    return (uint64_t)json_integer_value(json_object_get(totals, key));
+}
+
+static bool rows_of_day(const audit_source *s, dn_day day, uint64_t after_n, dn_ledger_row *rows,
+                        size_t max, size_t *out_len) {
     char text[DN_DAY_TEXT];
 
-    if (s->store) return stored(dn_store_day(s->store, day, after_n, rows, SOURCE_PAGE, out_len));
-    json_t *answer = asked_for(s, json_pack("{s:s, s:s, s:I}", "op", "day", "day",
-                                            day_text(day, text), "after", (json_int_t)after_n));
+    json_t *answer = asked_for(s, "/api/v1/audit/records",
+                               json_pack("{s:s, s:I, s:I}", "day", day_text(day, text), "cursor",
+                                         (json_int_t)after_n, "limit", (json_int_t)max));
     if (!answer) return false;
     const json_t *items = json_object_get(answer, "items");
-    const size_t  len = json_array_size(items) < SOURCE_PAGE ? json_array_size(items) : SOURCE_PAGE;
-    for (size_t i = 0; i < len; i++) {
-        const json_t *item = json_array_get(items, i);
-        rows[i] = row_of_item(item);
-        rows[i].n = (uint64_t)integer(item, 0);
-        rows[i].day = day;
-    }
+    const size_t  len = json_array_size(items) < max ? json_array_size(items) : max;
+    for (size_t i = 0; i < len; i++) rows[i] = row_of_item(json_array_get(items, i), day);
     *out_len = len;
     json_decref(answer);
     return true;
 }
 
+bool source_day(const audit_source *s, dn_day day, uint64_t after_n, dn_ledger_row *rows,
+                size_t *out_len) {
+    if (s->store) return stored(dn_store_day(s->store, day, after_n, rows, SOURCE_PAGE, out_len));
+    return rows_of_day(s, day, after_n, rows, SOURCE_PAGE, out_len);
+}
+
 bool source_row(const audit_source *s, uint64_t n, dn_day day, dn_ledger_row *out_row,
                 bool *out_found) {
-    char   text[DN_DAY_TEXT];
     size_t len = 0;
 
     *out_found = false;
@@ -147,17 +154,8 @@ bool source_row(const audit_source *s, uint64_t n, dn_day day, dn_ledger_row *ou
         *out_found = len == 1 && out_row->day == day;
         return true;
     }
-    json_t *answer = asked_for(s, json_pack("{s:s, s:I, s:s}", "op", "days_of", "n", (json_int_t)n,
-                                            "before", day_text(day + 1, text)));
-    if (!answer) return false;
-    const json_t *item = json_array_get(json_object_get(answer, "items"), 0);
-    if (item && integer(item, 0) == day) {
-        *out_row = row_of_item(item);
-        out_row->n = n;
-        out_row->day = day;
-        *out_found = true;
-    }
-    json_decref(answer);
+    if (!rows_of_day(s, day, n - 1, out_row, 1, &len)) return false;
+    *out_found = len == 1 && out_row->n == n;
     return true;
 }
 
@@ -169,14 +167,12 @@ bool source_totals(const audit_source *s, dn_day day, dn_day_totals *out_totals)
     if (s->store) return stored(dn_store_totals(s->store, day, day, out_totals, 1, &len));
     (void)day_text(day, text);
     json_t *answer =
-        asked_for(s, json_pack("{s:s, s:s, s:s}", "op", "totals", "first", text, "last", text));
+        asked_for(s, "/api/v1/daily/days", json_pack("{s:s, s:s}", "from", text, "to", text));
     if (!answer) return false;
     const json_t *item = json_array_get(json_object_get(answer, "items"), 0);
-    if (item) {
-        out_totals->success = (uint64_t)integer(item, 1);
-        out_totals->cutoff = (uint64_t)integer(item, 2);
-        out_totals->missed = (uint64_t)integer(item, 3);
-    }
+    out_totals->success = count(item, "success");
+    out_totals->cutoff = count(item, "cutoff_reached");
+    out_totals->missed = count(item, "missed");
     json_decref(answer);
     return true;
 }

@@ -1,256 +1,226 @@
 /* client.c - see client.h. */
 #include "client.h"
 
-#include "api/control.h"
+#include "target.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-enum {
-    CODE = 32,
-    LINE_AT_FIRST = 4096,
-    ANSWER_MS = 90 * 1000,
-    FRESH_SECONDS = 30, /* the daemon ends a connection that says nothing for a minute */
-};
+enum { PATH = 2048, DETAIL = 1024, NOTHING_TO_SAY = 204 };
 
 struct client {
-    int    fd;
-    char  *line; /* the last answer */
-    size_t line_cap;
-    char   code[CODE];
-    char  *data;
-    time_t asked_at; /* CLOCK_MONOTONIC, in seconds */
-    int    until;    /* see client_waits_until; -1: no such */
+    target target;
+    wire  *wire;
+    int    status;
+    char   path[PATH];
 };
-
-static void hang_up(client *c) {
-    if (c->fd >= 0) (void)close(c->fd);
-    c->fd = -1;
-}
 
 void client_free(client *c) {
     if (!c) return;
-    hang_up(c);
-    free(c->line);
-    free(c->data);
+    wire_free(c->wire);
     free(c);
 }
 
-static int connect_to(client *c, const char *data, char *why) {
-    struct sockaddr_un address;
-    int                dir = -1;
+int client_new(const call *c, client **out_client, char *why) {
+    client *made = calloc(1, sizeof *made);
+    int     rc = DN_ENOMEM;
 
-    if (dn_control_address(data, &address, &dir) < 0) return DN_EDEAD;
-    c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int failed =
-        c->fd < 0 || connect(c->fd, (const struct sockaddr *)&address, sizeof address);
-    const int code = errno;
-    if (dir >= 0) (void)close(dir);
-    if (!failed) return DN_OK;
-    if (code == ENOENT || code == ECONNREFUSED || code == ENOTDIR) return DN_EDEAD;
-    (void)snprintf(why, CLIENT_WHY, "%s: the daemon there cannot be asked: %s%s", data,
-                   strerror(code), code == EACCES ? "; only the user it runs as may" : "");
-    return DN_EIO;
-}
-
-static time_t now_s(void) {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
-}
-
-static int dial(client *c, char *why) {
-    const struct timeval patience = {.tv_sec = ANSWER_MS / 1000};
-    const int            rc = connect_to(c, c->data, why);
-
-    if (rc < 0) return rc;
-    (void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    c->asked_at = now_s();
-    return DN_OK;
-}
-
-int client_connect(const char *data, client **out_client, char *why) {
-    client *c = calloc(1, sizeof *c);
-
-    if (!c) return DN_ENOMEM;
-    c->fd = -1;
-    c->until = -1;
-    c->data = strdup(data);
-    const int rc = c->data ? dial(c, why) : DN_ENOMEM;
-    if (rc == DN_OK) *out_client = c;
-    else client_free(c);
+    if (made) rc = target_find(c, &made->target, why);
+    if (rc == DN_OK) {
+        const target     *t = &made->target;
+        const wire_config config = {
+            .url = t->url, .token = t->token, .ca = t->ca, .pin = *t->pin ? t->pin : NULL};
+        rc = wire_new(&config, &made->wire);
+    }
+    if (rc == DN_ENOMEM) (void)snprintf(why, CLIENT_WHY, "out of memory");
+    if (rc == DN_OK) *out_client = made;
+    else client_free(made);
     return rc;
 }
 
-/* Who reads a slow file asks so seldom that the daemon may have hung up. */
-static bool still_there(client *c) {
-    char why[CLIENT_WHY];
-
-    if (now_s() - c->asked_at < FRESH_SECONDS) return true;
-    hang_up(c);
-    return dial(c, why) == DN_OK;
-}
-
 client *client_of(const call *c, int *out_exit) {
-    char    why[CLIENT_WHY] = "";
-    client *made = NULL, *demo = NULL;
-    int     rc = client_connect(c->settings->data, &made, why);
+    char    why[CLIENT_WHY];
+    client *made = NULL;
 
+    const int rc = client_new(c, &made, why);
     if (rc == DN_OK) return made;
-    *out_exit = DN_EXIT_FAILED;
-    if (rc != DN_EDEAD) {
-        (void)complain(DN_EXIT_FAILED, "%s", *why ? why : dn_error_text(rc));
-    } else if (c->settings->sources[DN_SETTING_data].from == DN_FROM_DEFAULT &&
-               client_connect("./diurnal-demo", &demo, why) == DN_OK) {
-        client_free(demo);
-        (void)complain(DN_EXIT_FAILED,
-                       "no daemon runs in %s, but a demo does: add --data ./diurnal-demo",
-                       c->settings->data);
-    } else {
-        (void)complain(DN_EXIT_FAILED,
-                       "no daemon runs in %s: start it with diurnal serve, or name another --data",
-                       c->settings->data);
-    }
+    *out_exit = complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
     return NULL;
 }
 
-/* ---- Asking ---- */
+int         client_status(const client *c) { return c->status; }
+const char *client_url(const client *c) { return c->target.url; }
+void        client_waits_until(client *c, int fd) { wire_waits_until(c->wire, fd); }
 
-static bool put_all(int fd, const char *bytes, size_t len) {
-    while (len > 0) {
-        const ssize_t put = send(fd, bytes, len, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        bytes += put;
-        len -= (size_t)put;
+/* ---- Paths ---- */
+
+static bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '~';
+}
+
+/* Also a dot: a path with "/../" in it would be tidied up somewhere on the way. False: there is no room. */
+static bool put_encoded(char *out, size_t *len, const char *text) {
+    for (; *text; text++) {
+        if (*len + 4 > PATH) return false;
+        if (is_plain(*text)) out[(*len)++] = *text;
+        else *len += (size_t)sprintf(out + *len, "%%%02X", (unsigned char)*text);
+    }
+    out[*len] = '\0';
+    return true;
+}
+
+const char *client_path(client *c, const char *before, const char *id, const char *behind) {
+    size_t len = (size_t)snprintf(c->path, sizeof c->path, "%s", before);
+
+    (void)put_encoded(c->path, &len,
+                      id); /* what is cut off of one so long makes it no shorter than is refused */
+    (void)snprintf(c->path + len, sizeof c->path - len, "%s", behind);
+    return c->path;
+}
+
+/* False: it is longer than anything that is understood. */
+static bool put_query(char out[PATH], const char *path, const json_t *query) {
+    size_t      len = (size_t)snprintf(out, PATH, "%s", path);
+    const char *key;
+    json_t     *value;
+    char        sign = '?';
+
+    json_object_foreach((json_t *)query, key, value) {
+        char number[32];
+        if (json_is_null(value)) continue;
+        (void)snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        if (len + strlen(key) + 8 > PATH) return false;
+        len += (size_t)sprintf(out + len, "%c%s=", sign, key);
+        sign = '&';
+        if (!put_encoded(out, &len, json_is_string(value) ? json_string_value(value) : number))
+            return false;
     }
     return true;
 }
 
-static bool put_line(client *c, json_t *request) {
-    char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
-    bool  put = false;
+/* ---- Answers ---- */
 
-    json_decref(request);
-    if (text) put = put_all(c->fd, text, strlen(text)) && put_all(c->fd, "\n", 1);
+static int exit_of_status(int status) {
+    switch (status) {
+    case 400:
+    case 413:
+    case 414:
+    case 431: return DN_EXIT_USAGE;
+    default: return DN_EXIT_FAILED;
+    }
+}
+
+/* Whoever answers may not be the daemon: nothing of it steers a terminal. */
+static const char *printable(const char *text, char out[DETAIL]) {
+    (void)snprintf(out, DETAIL, "%s", text);
+    for (char *at = out; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?';
+    return out;
+}
+
+/* A problem document, in a line. */
+static int refused(const client *c, const json_t *problem) {
+    const char *detail = json_string_value(json_object_get(problem, "detail"));
+    char        line[DETAIL];
+
+    if (c->status == 401)
+        return complain(DN_EXIT_FAILED,
+                        "%s does not take the token of %s: it has ended, or is another daemon's; "
+                        "diurnal token create makes one",
+                        c->target.url, c->target.token_from);
+    if (detail) return complain(exit_of_status(c->status), "%s", printable(detail, line));
+    return complain(DN_EXIT_FAILED, "%s answers %d, and not as a diurnal does: name another --url",
+                    c->target.url, c->status);
+}
+
+/* NULL: complained of. */
+static json_t *json_of(client *c, const wire_answer *answer, int *out_exit) {
+    const bool   good = answer->status >= 200 && answer->status < 300;
+    json_error_t error;
+
+    c->status = answer->status;
+    *out_exit = DN_EXIT_FAILED;
+    if (answer->status == NOTHING_TO_SAY) return json_object();
+    json_t *said = json_loadb(answer->bytes, answer->len, JSON_REJECT_DUPLICATES, &error);
+    if (good && json_is_object(said)) return said;
+    if (good)
+        *out_exit =
+            complain(DN_EXIT_FAILED, "%s answers what is no JSON of a diurnal: name another --url",
+                     c->target.url);
+    else *out_exit = refused(c, said);
+    json_decref(said);
+    return NULL;
+}
+
+static json_t *ask(client *c, const char *method, const char *path, const wire_body *body,
+                   wire_patience patience, int *out_exit) {
+    char        why[WIRE_WHY];
+    wire_answer answer;
+
+    const int rc = wire_ask(c->wire, method, path, body, patience, &answer, why);
+    if (rc == DN_OK) return json_of(c, &answer, out_exit);
+    *out_exit = complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
+    return NULL;
+}
+
+static json_t *not_utf8(int *out_exit) {
+    *out_exit = complain(DN_EXIT_USAGE, "what was given is not UTF-8");
+    return NULL;
+}
+
+json_t *client_get(client *c, const char *path, json_t *query, int *out_exit) {
+    char whole[PATH];
+
+    if (!query) return not_utf8(out_exit);
+    const bool fits = put_query(whole, path, query);
+    json_decref(query);
+    if (fits) return ask(c, "GET", whole, NULL, WIRE_AS_USUAL, out_exit);
+    *out_exit = complain(DN_EXIT_USAGE, "what is asked for is too long");
+    return NULL;
+}
+
+static json_t *send_json(client *c, const char *method, const char *path, json_t *body,
+                         wire_patience patience, int *out_exit) {
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+
+    json_decref(body);
+    if (!text) return not_utf8(out_exit);
+    const wire_body sent = {.type = "application/json", .bytes = text, .len = strlen(text)};
+    json_t *const   answer = ask(c, method, path, &sent, patience, out_exit);
     free(text);
-    return put;
+    return answer;
 }
 
-static bool has_room(client *c, size_t len) {
-    if (len < c->line_cap) return true;
-    const size_t cap = c->line_cap ? 2 * c->line_cap : LINE_AT_FIRST;
-    char        *grown = realloc(c->line, cap);
-
-    if (!grown) return false;
-    c->line = grown;
-    c->line_cap = cap;
-    return true;
+json_t *client_send(client *c, const char *method, const char *path, json_t *body, int *out_exit) {
+    return send_json(c, method, path, body, WIRE_AS_USUAL, out_exit);
 }
 
-/* Until there is something to read; false, with the reason in errno, if what it is not to outlive came first. */
-static bool wait_for_answer(const client *c, int patience_ms) {
-    struct pollfd both[] = {{.fd = c->fd, .events = POLLIN}, {.fd = c->until, .events = POLLIN}};
-
-    for (;;) {
-        const int ready = poll(both, sizeof both / sizeof both[0], patience_ms);
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready > 0 && !both[1].revents) return true;
-        if (ready == 0) errno = EAGAIN;
-        else if (ready > 0) errno = EINTR;
-        return false;
-    }
+json_t *client_call(client *c, const char *method, const char *path, int *out_exit) {
+    return ask(c, method, path, NULL, WIRE_AS_USUAL, out_exit);
 }
 
-/* One answer to one question: what follows a line is nothing. The length without its end; -1 if it did not come. */
-static ssize_t get_line(client *c, int patience_ms) {
-    size_t len = 0;
-
-    for (;;) {
-        if (!has_room(c, len) || !wait_for_answer(c, patience_ms)) return -1;
-        const ssize_t got = recv(c->fd, c->line + len, c->line_cap - len, 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return -1;
-        const char *end = memchr(c->line + len, '\n', (size_t)got);
-        if (end) return end - c->line;
-        len += (size_t)got;
-    }
+json_t *client_upload(client *c, const char *path, const wire_body *body, int *out_exit) {
+    return ask(c, "POST", path, body, WIRE_AS_USUAL, out_exit);
 }
 
 /* A copy of a large store takes its time; a question does not. */
-static bool takes_long(const json_t *request) {
-    const char *op = json_string_value(json_object_get(request, "op"));
-
-    return op && strcmp(op, "backup") == 0;
-}
-
-static const char *why_no_answer(int code) {
-    if (code == EINTR) return "interrupted";
-    return code == EAGAIN ? "the daemon does not answer"
-                          : "the daemon has gone, or ended the connection";
-}
-
-json_t *client_ask_for(client *c, json_t *request, int *out_exit, const char **out_code) {
-    const int    patience_ms = takes_long(request) ? -1 : ANSWER_MS;
-    json_error_t error;
-    ssize_t      len = -1;
-
-    *out_code = "";
-    *out_exit = DN_EXIT_FAILED;
-    if (!request) {
-        *out_exit = complain(DN_EXIT_USAGE, "what was given is not UTF-8");
-        return NULL;
-    }
-    errno = 0;
-    if (still_there(c)) {
-        if (put_line(c, request)) len = get_line(c, patience_ms);
-        c->asked_at = now_s();
-    } else json_decref(request);
-    if (len <= 0) {
-        (void)complain(DN_EXIT_FAILED, "%s", why_no_answer(errno));
-        return NULL;
-    }
-    json_t *answer = json_loadb(c->line, (size_t)len, JSON_REJECT_DUPLICATES, &error);
-    if (!answer) {
-        (void)complain(DN_EXIT_FAILED, "the daemon's answer is no JSON: %s", error.text);
-        return NULL;
-    }
-    const char *why = json_string_value(json_object_get(answer, "error"));
-    if (!why) return answer;
-    const char *code = json_string_value(json_object_get(answer, "code"));
-    (void)snprintf(c->code, sizeof c->code, "%s", code ? code : "failed");
-    *out_code = c->code;
-    if (strcmp(c->code, "invalid") == 0) *out_exit = DN_EXIT_USAGE;
-    (void)complain(*out_exit, "%s", why);
-    json_decref(answer);
-    return NULL;
-}
-
-json_t *client_ask(client *c, json_t *request, int *out_exit) {
-    const char *code;
-
-    return client_ask_for(c, request, out_exit, &code);
-}
-
 int client_backup(client *c, const char *path) {
     char here[4096] = "", whole[8192];
     int  exit_code;
 
+    if (*path != '/' && c->target.is_named)
+        return complain(DN_EXIT_USAGE,
+                        "%s: the daemon at %s writes it, wherever that is: name it from / on", path,
+                        c->target.url);
     if (*path != '/' && !getcwd(here, sizeof here))
         return complain(DN_EXIT_FAILED, "where is this? name FILE from / on");
     (void)snprintf(whole, sizeof whole, "%s%s%s", here, *here ? "/" : "", path);
-    json_t *answer =
-        client_ask(c, json_pack("{s:s, s:s}", "op", "backup", "path", whole), &exit_code);
+    json_t *answer = send_json(c, "POST", "/api/v1/backup", json_pack("{s:s}", "path", whole),
+                               WIRE_FOR_EVER, &exit_code);
     if (!answer) return exit_code;
     json_decref(answer);
     return DN_EXIT_DONE;
 }
-
-void client_waits_until(client *c, int fd) { c->until = fd; }

@@ -7,8 +7,8 @@
 #include "reload.h"
 #include "secrets.h"
 #include "serve_config.h"
+#include "url_file.h"
 
-#include "api/control.h"
 #include "api/hangup.h"
 #include "api/metrics.h"
 #include "api/web.h"
@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EDGE = 7, STACK_OF_STOPS = 3, LAST_WORDS_MS = 1000 };
+enum { EDGE = 6, STACK_OF_STOPS = 3, LAST_WORDS_MS = 1000 };
 
 typedef struct served {
     const call           *call;
@@ -37,7 +37,7 @@ typedef struct served {
     char                 *runner_shown, *settings_shown;
     char                  executable[PATH_MAX]; /* as found at the start; "": unknown */
     dn_service_config     service;
-    dn_control_config     control;
+    dn_about              about;
     dn_web_config         web;
     dn_slo_watcher_config watcher;
     char                  listens[DN_WEB_ADDRESS]; /* HOST:PORT, as it has come to be */
@@ -49,6 +49,7 @@ typedef struct served {
     dn_service_tree       tree;
     dn_runtime           *runtime;
     bool                  to_start_anew;
+    bool                  has_url; /* DATA/url is ours */
 } served;
 
 /* ---- Signals ---- */
@@ -215,7 +216,9 @@ static int store_take(served *d) {
 
     (void)umask(S_IRWXG | S_IRWXO);
     const int rc = dn_store_open(&config, &d->service.store, why);
-    return rc == DN_OK ? DN_EXIT_DONE : complain(DN_EXIT_FAILED, "%s", why);
+    if (rc < 0) return complain(DN_EXIT_FAILED, "%s", why);
+    url_file_remove(d->settings->data); /* a killed daemon's: who comes now is not to ask there */
+    return DN_EXIT_DONE;
 }
 
 static int token_take(const served *d) {
@@ -248,6 +251,33 @@ static int listener_take(served *d) {
 
     if (rc == DN_OK) return DN_EXIT_DONE;
     return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
+}
+
+/* Whoever asks for the daemon of this directory reads there where it is. */
+static int url_put(const served *d, char why[URL_FILE_WHY]) {
+    char pin[DN_WEB_PIN];
+
+    if (d->web.tls && dn_web_tls_pin(d->web.tls, pin) < 0) {
+        (void)snprintf(why, URL_FILE_WHY, "%s", dn_error_text(DN_ENOMEM));
+        return DN_ENOMEM;
+    }
+    return url_file_put(d->settings->data, d->listens, d->web.tls ? pin : NULL, why);
+}
+
+static int url_take(served *d) {
+    char why[URL_FILE_WHY];
+
+    d->has_url = url_put(d, why) == DN_OK;
+    return d->has_url ? DN_EXIT_DONE : complain(DN_EXIT_FAILED, "%s", why);
+}
+
+static void on_renewed(void *context) {
+    const served *d = context;
+    char          why[URL_FILE_WHY];
+
+    if (url_put(d, why) < 0)
+        dn_log(DN_LOG_WARN, "url.unwritten",
+               "commands that have no --url will not know the new certificate: %s", why);
 }
 
 static int tls_take(served *d) {
@@ -307,14 +337,16 @@ static int tree_make(served *d) {
     d->runner_shown = dn_settings_masked_copy(s->demo ? "demo:" : s->runner);
     if (!d->runner_shown) return complain(DN_EXIT_FAILED, "out of memory");
     d->service.fatal = on_fatal;
-    d->control = (dn_control_config){.service = &d->service,
-                                     .data = s->data,
-                                     .version = DIURNAL_VERSION,
-                                     .runner = d->runner_shown,
-                                     .listens = d->listens};
+    d->about = (dn_about){.service = &d->service,
+                          .data = s->data,
+                          .version = DIURNAL_VERSION,
+                          .runner = d->runner_shown,
+                          .listens = d->listens};
     d->web.service = &d->service;
-    d->web.about = &d->control;
+    d->web.about = &d->about;
     d->web.settings = d->settings_shown;
+    d->web.renewed = on_renewed;
+    d->web.context = d;
     d->web.on_loopback = dn_web_on_loopback(d->web.listener);
     d->web.conns_max = serve_web_conns(s);
     d->hangup = (dn_hangup_config){.on_hangup = on_hangup, .context = d};
@@ -327,14 +359,13 @@ static int tree_make(served *d) {
                                 .window_minutes = (uint32_t)s->window_minutes,
                                 .max_concurrency = (uint32_t)s->max_concurrency,
                                 .demo = s->demo};
-    d->edge[0] = dn_control_child(&d->control);
-    d->edge[1] = dn_hangup_child(&d->hangup);
-    d->edge[2] = herald_child(&d->herald);
-    d->edge[3] = dn_web_child(&d->web);
-    d->edge[4] = dn_metrics_child(&d->service);
+    d->edge[0] = dn_hangup_child(&d->hangup);
+    d->edge[1] = herald_child(&d->herald);
+    d->edge[2] = dn_web_child(&d->web);
+    d->edge[3] = dn_metrics_child(&d->service);
     d->watcher = watcher_config(s);
-    d->edge[5] = dn_slo_watcher_child(&d->watcher);
-    d->edge[6] = dn_log_keeper_child();
+    d->edge[4] = dn_slo_watcher_child(&d->watcher);
+    d->edge[5] = dn_log_keeper_child();
     dn_service_tree_make(&d->service, d->edge, EDGE, &d->tree);
     return DN_EXIT_DONE;
 }
@@ -365,6 +396,7 @@ static void served_done(served *d) {
     dn_recorder_free(d->recorder);
     if (d->web.listener >= 0) (void)close(d->web.listener);
     dn_web_tls_free(d->web.tls);
+    if (d->has_url) url_file_remove(d->settings->data);
     dn_store_free(d->service.store);
     dn_settings_free(d->settings);
     dn_secrets_free(d->secrets);
@@ -387,6 +419,7 @@ int cmd_serve(const call *c) {
     if (code == DN_EXIT_DONE) code = settings_show(d);
     if (code == DN_EXIT_DONE) code = tls_take(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
+    if (code == DN_EXIT_DONE) code = url_take(d);
     if (code == DN_EXIT_DONE) code = recorder_take(d);
     if (code == DN_EXIT_DONE) code = metrics_take();
     if (code == DN_EXIT_DONE) code = tree_make(d);

@@ -62,7 +62,7 @@ static void print_slos(const json_t *slos) {
                json_array_size(slos));
 }
 
-static void print_status(const json_t *a) {
+static void print_status(const json_t *a, const char *url) {
     const int64_t now_ms = instant(a, "daemon", "now");
     char          up[DN_WORDS], next[DN_WORDS];
 
@@ -71,7 +71,8 @@ static void print_status(const json_t *a) {
            dn_words_duration(now_ms - instant(a, "daemon", "started_at"), up));
     printf("data      %s\n", text(a, "daemon", "data"));
     printf("jobs by   %s\n", text(a, "daemon", "runner"));
-    printf("listens   http://%s\n", text(a, "daemon", "listen"));
+    printf("listens   %s://%s\n", strncmp(url, "https", 5) == 0 ? "https" : "http",
+           text(a, "daemon", "listen"));
     printf("users     %lld\n", (long long)number(a, "store", "users"));
     if (json_is_true(json_object_get(json_object_get(a, "tick"), "loaded")))
         printf("tick      every %lld ms; the last took %lld us and asked for %lld attempts, %lld "
@@ -103,10 +104,10 @@ int cmd_status(const call *c) {
     DN_AUTO(client) asked = client_of(c, &exit_code);
 
     if (!asked) return exit_code;
-    json_t *answer = client_ask(asked, json_pack("{s:s}", "op", "status"), &exit_code);
+    json_t *answer = client_get(asked, "/api/v1/status", json_object(), &exit_code);
     if (!answer) return exit_code;
     if (c->json) return print_json(answer);
-    print_status(answer);
+    print_status(answer, client_url(asked));
     json_decref(answer);
     return DN_EXIT_DONE;
 }

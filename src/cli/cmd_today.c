@@ -105,7 +105,7 @@ int cmd_today(const call *c) {
     if (!asked) return exit_code;
     do {
         json_t *answer =
-            client_ask(asked, json_pack("{s:s, s:s?}", "op", "today", "day", day), &exit_code);
+            client_get(asked, "/api/v1/daily/today", json_pack("{s:s?}", "day", day), &exit_code);
         if (!answer) return exit_code;
         exit_code = DN_EXIT_DONE;
         if (watch && screen && !c->json) printf("\033[H\033[J");

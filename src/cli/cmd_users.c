@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_PAGE = 500 };
+enum { LIST_PAGE = 500, MADE = 201 };
+#define USERS "/api/v1/daily/users/"
 
 static const char *text(const json_t *user, const char *key) {
     const char *value = json_string_value(json_object_get(user, key));
@@ -41,13 +42,14 @@ static int set_check(const call *c, const char *id, const char *due, const char 
     return DN_EXIT_DONE;
 }
 
-/* A new user whose cutoff of today has passed begins tomorrow, which must not come as a surprise. */
-static void set_say(const char *id, const char *due, const char *starts_on, const json_t *item) {
-    const char *first = text(item, "starts_on");
+/* A new user whose cutoff of today has passed begins tomorrow, which must not come as a surprise: then the daemon adds a
+ * note. */
+static void set_say(const char *id, const char *due, bool is_new, const json_t *user) {
+    const char *first = text(user, "starts_on");
 
-    if (!json_is_true(json_object_get(item, "new"))) {
+    if (!is_new) {
         printf("%s: changed; due at %s UTC, first day %s\n", id, due, first);
-    } else if (!starts_on && json_is_true(json_object_get(item, "tomorrow"))) {
+    } else if (json_object_get(user, "note")) {
         printf("%s: registered; due at %s UTC, from tomorrow (%s) on, because today's cutoff has "
                "passed\n"
                "(--starts-on today would have made today its first day)\n",
@@ -62,21 +64,14 @@ int cmd_users_set(const call *c) {
     DN_AUTO(client) asked = exit_code == DN_EXIT_DONE ? client_of(c, &exit_code) : NULL;
 
     if (!asked) return exit_code;
-    json_t *answer = client_ask(asked,
-                                json_pack("{s:s, s:[{s:s, s:s, s:s?}]}", "op", "set", "users", "id",
-                                          id, "due", due, "starts_on", starts_on),
-                                &exit_code);
-    if (!answer) return exit_code;
-    const json_t *item = json_array_get(json_object_get(answer, "items"), 0);
-    const char   *fault = json_string_value(json_object_get(item, "error"));
-    if (fault) exit_code = complain(DN_EXIT_USAGE, "%s", fault);
-    else if (c->json) exit_code = print_json(json_incref((json_t *)item));
-    else {
-        exit_code = DN_EXIT_DONE;
-        set_say(id, due, starts_on, item);
-    }
-    json_decref(answer);
-    return exit_code;
+    json_t *user =
+        client_send(asked, "PUT", client_path(asked, USERS, id, ""),
+                    json_pack("{s:s, s:s?}", "due", due, "starts_on", starts_on), &exit_code);
+    if (!user) return exit_code;
+    if (c->json) return print_json(user);
+    set_say(id, due, client_status(asked) == MADE, user);
+    json_decref(user);
+    return DN_EXIT_DONE;
 }
 
 /* ---- get, rm ---- */
@@ -90,25 +85,33 @@ static void print_user(const json_t *u) {
            (long long)json_integer_value(json_object_get(u, "context_epoch")));
 }
 
-static int one_user(const call *c, const char *op, const char *said) {
+int cmd_users_get(const call *c) {
     int exit_code = DN_EXIT_DONE;
     DN_AUTO(client) asked = client_of(c, &exit_code);
 
     if (!asked) return exit_code;
-    json_t *answer =
-        client_ask(asked, json_pack("{s:s, s:s}", "op", op, "id", c->operands[0]), &exit_code);
-    if (!answer) return exit_code;
-    json_t *user = json_object_get(answer, "user");
-    exit_code = DN_EXIT_DONE;
-    if (c->json) exit_code = print_json(json_incref(user));
-    else if (said) printf("%s: %s\n", c->operands[0], said);
-    else print_user(user);
-    json_decref(answer);
-    return exit_code;
+    json_t *user =
+        client_call(asked, "GET", client_path(asked, USERS, c->operands[0], ""), &exit_code);
+    if (!user) return exit_code;
+    if (c->json) return print_json(user);
+    print_user(user);
+    json_decref(user);
+    return DN_EXIT_DONE;
 }
 
-int cmd_users_get(const call *c) { return one_user(c, "user", NULL); }
-int cmd_users_rm(const call *c) { return one_user(c, "remove", "removed"); }
+int cmd_users_rm(const call *c) {
+    const char *id = c->operands[0];
+    int         exit_code = DN_EXIT_DONE;
+    DN_AUTO(client) asked = client_of(c, &exit_code);
+
+    if (!asked) return exit_code;
+    json_t *answer = client_call(asked, "DELETE", client_path(asked, USERS, id, ""), &exit_code);
+    if (!answer) return exit_code;
+    json_decref(answer);
+    if (c->json) return print_json(json_pack("{s:s, s:b}", "id", id, "removed", 1));
+    printf("%s: removed\n", id);
+    return DN_EXIT_DONE;
+}
 
 /* ---- list ---- */
 
@@ -126,10 +129,10 @@ static bool limit_read(const char *flag, long long *out_limit) {
     return *flag >= '0' && *flag <= '9' && *end == '\0' && *out_limit > 0;
 }
 
-static json_t *list_request(const call *c, const char *after, long long max) {
-    return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:I}", "op", "list", "after", after,
-                     "status", call_flag(c, "status"), "due_from", call_flag(c, "due-from"),
-                     "due_to", call_flag(c, "due-to"), "prefix", call_flag(c, "prefix"), "max",
+static json_t *list_query(const call *c, const char *cursor, long long max) {
+    return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:I}", "cursor", cursor, "status",
+                     call_flag(c, "status"), "due_from", call_flag(c, "due-from"), "due_to",
+                     call_flag(c, "due-to"), "q", call_flag(c, "prefix"), "limit",
                      (json_int_t)(max < LIST_PAGE ? max : LIST_PAGE));
 }
 
@@ -138,14 +141,15 @@ int cmd_users_list(const call *c) {
     int         exit_code = DN_EXIT_DONE;
     long long   left, printed = 0;
     json_t     *page = NULL;
-    const char *after = NULL;
-    bool        more = true;
+    const char *cursor = NULL;
 
     if (!limit_read(call_flag(c, "limit"), &left))
         return complain(DN_EXIT_USAGE, "--limit: a whole number of users, from 1 on");
     DN_AUTO(client) asked = client_of(c, &exit_code);
-    while (asked && more && left > 0) {
-        json_t *next = client_ask(asked, list_request(c, after, left), &exit_code);
+    if (!asked) return exit_code;
+    do {
+        json_t *next =
+            client_get(asked, "/api/v1/daily/users", list_query(c, cursor, left), &exit_code);
         json_decref(page);
         page = next;
         if (!page) return exit_code;
@@ -159,9 +163,8 @@ int cmd_users_list(const call *c) {
             else print_row(user);
             printed++, left--;
         }
-        more = json_is_true(json_object_get(page, "more"));
-        after = json_string_value(json_object_get(page, "last"));
-    }
+        cursor = json_string_value(json_object_get(page, "next_cursor"));
+    } while (cursor && left > 0 && !ferror(stdout));
     json_decref(page);
     return exit_code;
 }

@@ -1,9 +1,8 @@
-/* cmd_users_file.c - whole files of users, in and out. Only a page of them is ever in memory. */
+/* cmd_users_file.c - whole files of users, in and out. Only a piece of them is ever in memory. */
 #include "client.h"
 #include "progress.h"
 #include "text.h"
 
-#include "api/control.h"
 #include "api/userfile.h"
 #include "api/words.h"
 
@@ -12,108 +11,59 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum {
-    FAULTS_SAID = 100, /* the others are counted */
-    BATCH_BYTES = DN_CONTROL_LINE_MAX - 4096,
-    USER_BYTES_MAX = 2 * DN_ID_MAX + 64, /* as JSON: each byte of an id may get a \ */
-    PAGE = 500,
-};
+enum { PAGE = 500 };
 
 /* ---- import ---- */
 
+/* The file goes as it is: the daemon reads it, and names what is wrong by the lines of the file. */
 typedef struct import {
-    const call *call;
-    client     *client;
-    json_t     *batch, *faults;
-    uint64_t    lines[DN_CONTROL_SETS_MAX]; /* of the users of the batch */
-    size_t      bytes;
-    uint64_t    accepted, rejected, tomorrow;
-    FILE       *file;
-    progress    progress;
-    int         exit_code;
+    int      fd;
+    int64_t  sent, lines;
+    progress progress;
 } import;
 
-static void import_fault(import *im, uint64_t line, const char *sentence) {
-    im->rejected++;
-    if (im->rejected > FAULTS_SAID) return;
-    progress_end(&im->progress);
-    if (!im->call->json)
-        (void)fprintf(stderr, "%s:%llu: %s\n", im->call->operands[0], (unsigned long long)line,
-                      sentence);
-    (void)json_array_append_new(
-        im->faults, json_pack("{s:I, s:s}", "line", (json_int_t)line, "detail", sentence));
-}
-
-static int import_on_fault(void *context, const char *sentence, uint64_t line) {
-    import_fault(context, line, sentence);
-    return DN_OK;
-}
-
-/* DN_EIO: the daemon did not take them; it has been complained of. */
-static int import_send(import *im) {
-    const size_t len = json_array_size(im->batch);
-
-    if (len == 0) return DN_OK;
-    json_t *answer = client_ask(
-        im->client, json_pack("{s:s, s:O}", "op", "set", "users", im->batch), &im->exit_code);
-    if (!answer) return DN_EIO;
-    const json_t *items = json_object_get(answer, "items");
-    for (size_t i = 0; i < len; i++) {
-        const json_t *item = json_array_get(items, i);
-        const char   *fault = json_string_value(json_object_get(item, "error"));
-        if (fault) import_fault(im, im->lines[i], fault);
-        else im->accepted++;
-        if (json_is_true(json_object_get(item, "tomorrow"))) im->tomorrow++;
-    }
-    json_decref(answer);
-    (void)json_array_clear(im->batch);
-    im->bytes = 0;
-    progress_at(&im->progress, ftello(im->file), (int64_t)im->accepted, "users");
-    return DN_OK;
-}
-
-static int import_on_user(void *context, const dn_userfile_user *u, uint64_t line) {
+static ssize_t import_read(void *context, char *bytes, size_t max) {
     import *im = context;
-    char    due[DN_DUE_TEXT], day[DN_DAY_TEXT];
-    json_t *item;
+    ssize_t got;
 
-    dn_due_write(u->due, due);
-    item = json_pack("{s:s%, s:s}", "id", u->id, u->id_len, "due", due);
-    if (item && u->starts_today) (void)json_object_set_new(item, "starts_on", json_string("today"));
-    if (item && !u->starts_today && u->starts_on != DN_DAY_NONE) {
-        dn_day_write(u->starts_on, day);
-        (void)json_object_set_new(item, "starts_on", json_string(day));
-    }
-    im->lines[json_array_size(im->batch)] = line;
-    if (!item || json_array_append_new(im->batch, item) < 0) return DN_ENOMEM;
-    im->bytes += USER_BYTES_MAX - 2 * DN_ID_MAX + 2 * u->id_len;
-    if (json_array_size(im->batch) < DN_CONTROL_SETS_MAX &&
-        im->bytes + USER_BYTES_MAX < BATCH_BYTES)
-        return DN_OK;
-    return import_send(im);
+    do got = read(im->fd, bytes, max);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0) return got;
+    for (const char *at = bytes, *end = bytes + got; (at = memchr(at, '\n', (size_t)(end - at)));
+         at++)
+        im->lines++;
+    im->sent += got;
+    progress_at(&im->progress, im->sent, im->lines, "lines");
+    return got;
 }
 
-static int import_say(import *im) {
-    const bool bad = im->rejected > 0;
-    char       users[DN_WORDS], lines[DN_WORDS];
+static uint64_t count(const json_t *answer, const char *key) {
+    return (uint64_t)json_integer_value(json_object_get(answer, key));
+}
 
-    progress_end(&im->progress);
-    if (im->call->json) {
-        const int code =
-            print_json(json_pack("{s:I, s:I, s:O}", "accepted", (json_int_t)im->accepted,
-                                 "rejected", (json_int_t)im->rejected, "errors", im->faults));
-        return code != DN_EXIT_DONE ? code : bad ? DN_EXIT_FAILED : DN_EXIT_DONE;
+static int import_say(const call *c, const json_t *answer) {
+    const uint64_t rejected = count(answer, "rejected"), tomorrow = count(answer, "begin_tomorrow");
+    const json_t  *errors = json_object_get(answer, "errors");
+    char           users[DN_WORDS], lines[DN_WORDS];
+
+    for (size_t i = 0; i < json_array_size(errors); i++) {
+        const json_t *e = json_array_get(errors, i);
+        const char   *detail = json_string_value(json_object_get(e, "detail"));
+        (void)fprintf(stderr, "%s:%llu: %s\n", c->operands[0], (unsigned long long)count(e, "line"),
+                      detail ? detail : "it is wrong");
     }
-    if (im->rejected > FAULTS_SAID)
-        (void)fprintf(stderr, "and %llu more\n", (unsigned long long)im->rejected - FAULTS_SAID);
-    printf("%s registered, %s refused\n", dn_words_count(im->accepted, "user", users),
-           dn_words_count(im->rejected, "line", lines));
-    if (im->tomorrow > 0)
+    if (rejected > json_array_size(errors))
+        (void)fprintf(stderr, "and %llu more\n",
+                      (unsigned long long)rejected - json_array_size(errors));
+    printf("%s registered, %s refused\n", dn_words_count(count(answer, "accepted"), "user", users),
+           dn_words_count(rejected, "line", lines));
+    if (tomorrow > 0)
         printf("%llu of them %s tomorrow, because today's cutoff has passed; starts_on today would "
                "have made today their first day\n",
-               (unsigned long long)im->tomorrow, im->tomorrow == 1 ? "begins" : "begin");
-    return bad ? DN_EXIT_FAILED : DN_EXIT_DONE;
+               (unsigned long long)tomorrow, tomorrow == 1 ? "begins" : "begin");
+    return DN_EXIT_DONE;
 }
 
 static bool format_read(const char *word, dn_userfile_format *out_format) {
@@ -124,47 +74,51 @@ static bool format_read(const char *word, dn_userfile_format *out_format) {
     return true;
 }
 
-static int import_run(import *im, dn_userfile_format format) {
-    const dn_userfile_sink sink = {import_on_user, import_on_fault, im};
-    struct stat            about = {0};
+static const char *type_of(dn_userfile_format format) {
+    switch (format) {
+    case DN_USERFILE_CSV: return "text/csv";
+    case DN_USERFILE_NDJSON: return "application/x-ndjson";
+    case DN_USERFILE_ANY: break;
+    }
+    return "application/octet-stream"; /* its first byte says */
+}
 
-    progress_begin(&im->progress, fstat(fileno(im->file), &about) == 0 && S_ISREG(about.st_mode)
-                                      ? about.st_size
-                                      : 0);
-    im->batch = json_array();
-    im->faults = json_array();
-    if (!im->batch || !im->faults) return complain(DN_EXIT_FAILED, "out of memory");
-    im->exit_code = DN_EXIT_DONE;
-    int rc = dn_userfile_read(im->file, format, &sink);
-    if (rc == DN_OK) rc = import_send(im);
+static int import_run(const call *c, client *asked, import *im, dn_userfile_format format) {
+    struct stat about = {0};
+    const bool  is_file = fstat(im->fd, &about) == 0 && S_ISREG(about.st_mode);
+    int         exit_code = DN_EXIT_DONE;
+
+    progress_begin(&im->progress, is_file ? about.st_size : 0);
+    /* Also of a file the length is not said: it may grow, or shrink, while it is read. */
+    const wire_body body = {
+        .type = type_of(format), .read = import_read, .context = im, .total = -1};
+    json_t *answer = client_upload(asked, "/api/v1/daily/users:import", &body, &exit_code);
     progress_end(&im->progress);
-    if (rc == DN_OK) return import_say(im);
-    if (im->exit_code == DN_EXIT_DONE)
-        (void)complain(DN_EXIT_FAILED, "%s: it could not be read to its end: %s",
-                       im->call->operands[0], dn_error_text(rc));
-    (void)complain(DN_EXIT_FAILED,
-                   "%llu users were registered before; the same file may be imported again",
-                   (unsigned long long)im->accepted);
-    return DN_EXIT_FAILED;
+    if (!answer)
+        return complain(exit_code, "some of %s may be registered; all of it may be sent again",
+                        c->operands[0]);
+    const bool bad = count(answer, "rejected") > 0;
+    exit_code = c->json ? print_json(json_incref(answer)) : import_say(c, answer);
+    json_decref(answer);
+    return exit_code == DN_EXIT_DONE && bad ? DN_EXIT_FAILED : exit_code;
 }
 
 int cmd_users_import(const call *c) {
-    const char        *name = c->operands[0];
+    const char        *name = c->operands[0], *fault = NULL;
     const bool         from_stdin = strcmp(name, "-") == 0;
     dn_userfile_format format = dn_userfile_format_of(name);
-import im = {.call = c };
+    FILE              *file = stdin;
+    int                exit_code = DN_EXIT_DONE;
 
     if (!format_read(call_flag(c, "format"), &format))
         return complain(DN_EXIT_USAGE, "--format: csv or ndjson");
-    im.file = from_stdin ? stdin : fopen(name, "re");
-    if (!im.file) return complain(DN_EXIT_FAILED, "%s: %s", name, text_of_errno(errno));
-    DN_AUTO(client) asked = client_of(c, &im.exit_code);
-    im.client = asked;
-    const int code = asked ? import_run(&im, format) : im.exit_code;
-    json_decref(im.batch);
-    json_decref(im.faults);
-    if (!from_stdin) (void)fclose(im.file);
-    return code;
+    if (!from_stdin && text_open(name, &file, &fault) < 0)
+        return complain(DN_EXIT_FAILED, "%s: %s", name, fault ? fault : "out of memory");
+    DN_AUTO(client) asked = client_of(c, &exit_code);
+import im = {.fd = fileno(file) };
+    if (asked) exit_code = import_run(c, asked, &im, format);
+    if (!from_stdin) (void)fclose(file);
+    return exit_code;
 }
 
 /* ---- export ---- */
@@ -185,27 +139,25 @@ int cmd_users_export(const call *c) {
     dn_userfile_format format = DN_USERFILE_CSV;
     int                exit_code = DN_EXIT_DONE, rc = DN_OK;
     json_t            *page = NULL;
-    const char        *after = NULL;
-    bool               more = true;
+    const char        *cursor = NULL;
 
     if (!format_read(call_flag(c, "format"), &format))
         return complain(DN_EXIT_USAGE, "--format: csv or ndjson");
     DN_AUTO(client) asked = client_of(c, &exit_code);
     if (!asked) return exit_code;
     rc = dn_userfile_write_header(stdout, format);
-    while (more && rc == DN_OK) {
-        json_t *next = client_ask(
-            asked, json_pack("{s:s, s:s?, s:i}", "op", "list", "after", after, "max", PAGE),
-            &exit_code);
+    do {
+        json_t *next =
+            client_get(asked, "/api/v1/daily/users",
+                       json_pack("{s:s?, s:i}", "cursor", cursor, "limit", PAGE), &exit_code);
         json_decref(page);
         page = next;
         if (!page) return exit_code;
         const json_t *items = json_object_get(page, "items");
         for (size_t i = 0; i < json_array_size(items) && rc == DN_OK; i++)
             rc = export_user(json_array_get(items, i), format);
-        more = json_is_true(json_object_get(page, "more"));
-        after = json_string_value(json_object_get(page, "last"));
-    }
+        cursor = json_string_value(json_object_get(page, "next_cursor"));
+    } while (cursor && rc == DN_OK);
     json_decref(page);
     if (rc < 0)
         return complain(DN_EXIT_FAILED, "the users could not be written: %s", dn_error_text(rc));

@@ -37,11 +37,15 @@ struct command {
     size_t         flags_len;
     size_t         operands_min, operands_max;
     bool           serves; /* every setting is a flag of it; else only --data and --config are */
+    bool           asks;   /* a daemon: it has --url, --token-file, --ca */
     bool           prints_data; /* it has --json */
 };
 
 /* The value of a flag of the command's own: NULL if it is not given, "" if it takes none. */
 const char *call_flag(const call *c, const char *name);
+
+/* A variable of the environment; NULL: it is not set. */
+const char *call_variable(const call *c, const char *name);
 
 /* Runs what argv asks for; an exit code. */
 int commands_run(int argc, char **argv, char **environment);

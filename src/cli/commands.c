@@ -70,6 +70,7 @@ static const command commands[] = {
     {.name = "users set",
      .operands = "ID",
      .help = "registers a user, or changes when it is due",
+     .asks = true,
      .run = cmd_users_set,
      FLAGS(set_flags),
      .operands_min = 1,
@@ -78,6 +79,7 @@ static const command commands[] = {
     {.name = "users get",
      .operands = "ID",
      .help = "one user, as it is now",
+     .asks = true,
      .run = cmd_users_get,
      .operands_min = 1,
      .operands_max = 1,
@@ -85,6 +87,7 @@ static const command commands[] = {
     {.name = "users rm",
      .operands = "ID",
      .help = "removes a user, and all that is known of it",
+     .asks = true,
      .run = cmd_users_rm,
      .operands_min = 1,
      .operands_max = 1,
@@ -92,6 +95,7 @@ static const command commands[] = {
     {.name = "users list",
      .operands = "",
      .help = "all users, or some",
+     .asks = true,
      .run = cmd_users_list,
      FLAGS(list_flags),
      .prints_data = true},
@@ -101,6 +105,7 @@ static const command commands[] = {
      .more =
          "A line is id,due or id,due,starts_on, or a JSON object of these. Bad lines are named by "
          "number,\nand good ones kept; then the exit code is 1.\n",
+     .asks = true,
      .run = cmd_users_import,
      FLAGS(format_flags),
      .operands_min = 1,
@@ -109,17 +114,20 @@ static const command commands[] = {
     {.name = "users export",
      .operands = "",
      .help = "all users, as import takes them",
+     .asks = true,
      .run = cmd_users_export,
      FLAGS(export_flags)},
     {.name = "today",
      .operands = "",
      .help = "the day at a glance",
+     .asks = true,
      .run = cmd_today,
      FLAGS(today_flags),
      .prints_data = true},
     {.name = "why",
      .operands = "ID",
      .help = "what happened to a user, and what comes next",
+     .asks = true,
      .run = cmd_why,
      FLAGS(day_flags),
      .operands_min = 1,
@@ -130,12 +138,14 @@ static const command commands[] = {
      .help = "proves the ledger: every user one record a day, no gap, no double",
      .more = "It asks the daemon if one is there, else reads --data. Exit code 3: the ledger is "
              "wrong.\n",
+     .asks = true,
      .run = cmd_audit,
      FLAGS(day_flags),
      .prints_data = true},
     {.name = "status",
      .operands = "",
      .help = "how the daemon is",
+     .asks = true,
      .run = cmd_status,
      .prints_data = true},
     {.name = "db check",
@@ -148,6 +158,7 @@ static const command commands[] = {
     {.name = "db backup",
      .operands = "FILE",
      .help = "copies the database to a new file; the daemon may go on running",
+     .asks = true,
      .run = cmd_db_backup,
      .operands_min = 1,
      .operands_max = 1,
@@ -279,6 +290,14 @@ static int refuse_unknown(int argc, char **argv) {
 
 /* ---- Running it ---- */
 
+const char *call_variable(const call *c, const char *name) {
+    const size_t len = strlen(name);
+
+    for (char *const *at = c->input.environ; at && *at; at++)
+        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=') return *at + len + 1;
+    return NULL;
+}
+
 const char *call_flag(const call *c, const char *name) {
     for (size_t i = 0; i < c->input.flags_len; i++)
         if (strcmp(c->input.flags[i].name, name) == 0) return c->input.flags[i].value;
@@ -306,10 +325,26 @@ static int operands_check(const command *c, size_t len) {
     return DN_EXIT_DONE;
 }
 
-static int command_run(char *const *whole_argv, const command *c, int argc, char **argv,
-                       char **environment) {
+/* A command's own, and those of all that do the like. */
+static size_t flags_of(const command *c, dn_flag flags[FLAGS_MAX]) {
     static const dn_flag help = {"help", NULL, "this", NULL};
     static const dn_flag json = {"json", NULL, "as JSON", NULL};
+    static const dn_flag asks[] = {
+        {"url", "URL", "where the daemon is (DIURNAL_URL; that of --data)", NULL},
+        {"token-file", "FILE", "a file with a token (DIURNAL_TOKEN has one; that of --data)", NULL},
+        {"ca", "FILE", "certificates (PEM) it is trusted by (DIURNAL_CA; the system's)", NULL},
+    };
+    size_t len = 0;
+
+    for (size_t i = 0; i < c->flags_len; i++) flags[len++] = c->flags[i];
+    if (c->prints_data) flags[len++] = json;
+    for (size_t i = 0; c->asks && i < sizeof asks / sizeof *asks; i++) flags[len++] = asks[i];
+    flags[len++] = help;
+    return len;
+}
+
+static int command_run(char *const *whole_argv, const command *c, int argc, char **argv,
+                       char **environment) {
     DN_AUTO(dn_settings) settings = NULL;
     dn_flag      flags[FLAGS_MAX];
     size_t       flags_len = 0;
@@ -318,9 +353,7 @@ static int command_run(char *const *whole_argv, const command *c, int argc, char
     int          code;
 
     if (!operands) return complain(DN_EXIT_FAILED, "out of memory");
-    for (size_t i = 0; i < c->flags_len; i++) flags[flags_len++] = c->flags[i];
-    if (c->prints_data) flags[flags_len++] = json;
-    flags[flags_len++] = help;
+    flags_len = flags_of(c, flags);
     call the_call = {
         .program = whole_argv[0],
         .argv = whole_argv,
@@ -390,7 +423,9 @@ int complain(int exit_code, const char *format, ...) {
 }
 
 int print_json(json_t *value) {
-    const int failed = value ? json_dumpf(value, stdout, JSON_COMPACT) : -1;
+    enum { REAL_DIGITS = 15 }; /* as the API says it: 0.8, not 0.80000000000000004 */
+    const size_t how = JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS);
+    const int    failed = value ? json_dumpf(value, stdout, how) : -1;
 
     json_decref(value);
     if (failed) return complain(DN_EXIT_FAILED, "the output could not be written");

@@ -15,7 +15,7 @@
 enum {
     FILES_OF_AN_EXEC = 4, /* three pipes, and one while it starts */
     FILES_OF_A_POST = 2,  /* a connection, and one that is being closed */
-    FILES_BESIDE = 128,   /* the store, the loops, the control door, and the least of the web's */
+    FILES_BESIDE = 128,   /* the store, the loops, and the least of the web's */
     DEMO_TICK_MS = 5000,
     DEMO_CONCURRENCY = 16,
     DEMO_TIMEOUT_MS = 10000,

@@ -37,8 +37,8 @@ const dn_setting dn_settings_table[DN_SETTINGS] = {
 
 /* Variables of diurnal's that are no settings. */
 static const char *const others[] = {
-    "DIURNAL_URL", "DIURNAL_TOKEN", /* of the commands that ask a daemon */
-    "DIURNAL_TEST_SEED",            /* of the tests, which run this program too */
+    "DIURNAL_URL", "DIURNAL_TOKEN", "DIURNAL_CA", /* of the commands that ask a daemon */
+    "DIURNAL_TEST_SEED",                          /* of the tests, which run this program too */
 };
 enum { OTHERS = sizeof others / sizeof others[0] };
 

@@ -32,6 +32,10 @@ static inline void dn_store_freep(dn_store **store) { dn_store_free(*store); }
  * good before it is needed: what this process itself has open counts as in use. Codes and why as there. Any thread. */
 DN_MUST_USE int dn_store_probe(const dn_store_config *config, char *why);
 
+/* Does a process have the store of that directory open? It costs whoever opens it at that instant a millisecond, and
+ * nothing else. DN_EIO: it cannot be told; why says so. Any thread. */
+DN_MUST_USE int dn_store_held(const char *dir, bool *out_held, char *why);
+
 /* ---- Users ---- */
 
 /* n numbers a registration: it is never given again, so an id that is removed and registered anew has a new

@@ -32,8 +32,8 @@ static int lines(void) {
 /* The sweep, and if it is so a try that fails. */
 static void lives_for(int64_t ms, bool locked_out) {
     for (int64_t end_ms = now_ms + ms; now_ms < end_ms; now_ms += TRY_MS) {
-        lockout_look(&l, LOCKOUT_HTTP, now_ms * 1000000);
-        if (locked_out) lockout_goes_on(&l, LOCKOUT_HTTP, EMFILE, now_ms * 1000000);
+        lockout_look(&l, now_ms * 1000000);
+        if (locked_out) lockout_goes_on(&l, EMFILE, now_ms * 1000000);
     }
 }
 

@@ -13,7 +13,7 @@ enum { STAGE_ASK = 1, TIME_MS = 120000 };
 static struct {
     dn_sim           *sim;
     dn_service_config service;
-    dn_control_config config;
+    dn_about          about;
     ask               ask;
     json_t           *answer; /* when it is done */
     bool              refused;
@@ -61,7 +61,7 @@ static void take(ask_step step) {
 }
 
 static int stage_on_ask(dn_self *self, void *state, const dn_msg *msg) {
-    const ops_world world = {.config = &w.config,
+    const ops_world world = {.about = &w.about,
                              .kv = dn_name(self, DN_KV),
                              .tick = dn_name(self, DN_TICK),
                              .queue = dn_name(self, DN_QUEUE),
@@ -102,7 +102,7 @@ static void is_asked_of(size_t actors) {
     const dn_spawn_spec      root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
     const dn_sim_config      config = {.seed = test_seed(), .notice = silence};
 
-    w.config = (dn_control_config){
+    w.about = (dn_about){
         .service = &w.service, .data = "d", .version = "1", .runner = "r", .listens = "l"};
     CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
     CHECK(dn_sim_boot(w.sim, &root) >= 0);

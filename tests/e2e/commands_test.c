@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -158,7 +156,8 @@ TEST(an_import_keeps_the_good_lines_and_names_the_bad_ones) {
     CHECK_SAID("users.csv:5: ");
     CHECK_SAID("2 users registered, 2 lines refused");
     CHECK_RUN(p, 1, "users", "import", path, "--json");
-    CHECK_SAID("\"accepted\":2,\"rejected\":2,\"errors\":[{\"line\":3,\"detail\":");
+    CHECK_SAID("\"accepted\":2,\"rejected\":2,\"begin_tomorrow\":");
+    CHECK_SAID("\"errors\":[{\"line\":3,\"detail\":");
     CHECK_RUN(p, 0, "users", "export");
     CHECK_SAID("\"x,y\",23:30,2999-12-01");
     CHECK_RUN(p, 1, "users", "import", "/nowhere/at/all");
@@ -220,39 +219,6 @@ TEST(the_day_is_told_by_today_why_status_and_audit) {
     CHECK_RUN(p, 0, "audit");
     CHECK_SAID(", 1 user, ");
     CHECK(!strstr(place_said(), "1 records"));
-}
-
-/* A daemon whose watcher of the service levels is being started again just then. */
-static void answer_without_levels(int door) {
-    static const char answer[] =
-        "{\"done\":true,\"daemon\":{\"pid\":7},\"tick\":{\"loaded\":false},"
-        "\"queue\":{\"queued\":3},\"executor\":{},\"store\":{\"users\":5},\"slo\":null}\n";
-    char      byte = 0;
-    const int fd = accept(door, NULL, NULL);
-
-    CHECK(fd >= 0);
-    while (byte != '\n') CHECK_INT(recv(fd, &byte, 1, 0), 1);
-    CHECK_INT(send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL), sizeof answer - 1);
-    (void)close(fd);
-}
-
-TEST(a_status_without_the_service_levels_says_that_they_are_not_known_at_this_moment) {
-    place             *p = place_new(NULL);
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    const int          door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int                status = 1;
-
-    CHECK(mkdir(p->data, 0700) == 0);
-    CHECK(snprintf(at.sun_path, sizeof at.sun_path, "%.80s/control.sock", p->data) < 100);
-    CHECK(bind(door, (const struct sockaddr *)&at, sizeof at) == 0 && listen(door, 1) == 0);
-    const pid_t command = place_begin(p, ARGS("status"));
-    answer_without_levels(door);
-    CHECK(waitpid(command, &status, 0) == command);
-    CHECK_INT(WEXITSTATUS(status), 0);
-    CHECK(place_has_said(p, "users     5\n"));
-    CHECK(place_has_said(p, "levels    not known at this moment: "));
-    CHECK(!place_has_said(p, "none is breached"));
-    (void)close(door);
 }
 
 static void change_the_store(const place *p, const char *sql) {

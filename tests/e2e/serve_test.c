@@ -13,7 +13,6 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 static bool status_is(const place *p, const char *id, const char *status) {
@@ -87,7 +86,7 @@ TEST(a_data_directory_that_is_no_store_is_refused_and_left_alone) {
     CHECK_INT(about.st_size, 27);
 }
 
-TEST(a_data_directory_with_a_very_long_path_has_its_control_socket) {
+TEST(a_daemon_in_a_data_directory_with_a_very_long_path_is_found) {
     place *p = place_new(NULL);
     char   name[101] = "";
 
@@ -104,12 +103,12 @@ TEST(a_data_directory_with_a_very_long_path_has_its_control_socket) {
 }
 
 TEST(what_it_makes_is_readable_by_its_owner_alone) {
-    static const char *const names[] = {"", "/control.sock", "/diurnal.db", "/lock"};
+    static const char *const names[] = {"", "/url", "/diurnal.db", "/lock", "/admin.token"};
     place                   *p = place_new(NULL);
     char                     path[PLACE_PATH + 32];
 
     place_serve(p, ARGS("--runner=exec:/bin/true"));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         struct stat about;
         (void)snprintf(path, sizeof path, "%s%s", p->data, names[i]);
         CHECK_INT(stat(path, &about), 0);
@@ -179,125 +178,6 @@ TEST(a_second_sigterm_does_not_wait) {
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 1);
     CHECK_RUN(p, 0, "audit");
-}
-
-/* ---- The control door ---- */
-
-static int knock(const place *p) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const int          fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    (void)snprintf(address.sun_path, sizeof address.sun_path, "%.90s/control.sock", p->data);
-    CHECK(fd >= 0);
-    CHECK(connect(fd, (const struct sockaddr *)&address, sizeof address) == 0);
-    return fd;
-}
-
-/* A line sent, a line back. */
-static const char *say(int fd, const char *text, size_t len) {
-    static char line[4096];
-    size_t      at = 0;
-
-    CHECK(send(fd, text, len, MSG_NOSIGNAL) == (ssize_t)len);
-    while (at < sizeof line - 1 && recv(fd, line + at, 1, 0) == 1 && line[at] != '\n') at++;
-    line[at] = '\0';
-    return line;
-}
-
-TEST(garbage_at_the_control_door_is_answered_with_an_error_and_hurts_nobody) {
-    static const char *const lines[] = {
-        "\n",
-        "hello\n",
-        "[]\n",
-        "{}\n",
-        "{\"op\":7}\n",
-        "{\"op\":\"fly\"}\n",
-        "{\"op\":\"check\"}\n",
-        "{\"op\":\"user\"}\n",
-        "{\"op\":\"user\",\"id\":\"\"}\n",
-        "{\"op\":\"user\",\"op\":\"user\"}\n",
-        "\xff\xfe\n",
-        "{\"op\":\"set\",\"users\":[]}\n",
-        "{\"op\":\"set\",\"users\":{}}\n",
-        "{\"op\":\"list\",\"max\":-1}\n",
-        "{\"op\":\"list\",\"due_from\":\"99:99\"}\n",
-        "{\"op\":\"day\",\"day\":\"2025-13-01\"}\n",
-        "{\"op\":\"day\"}\n",
-        "{\"op\":\"backup\",\"path\":\"x\"}\n",
-        "{\"op\":\"numbers\",\"after\":-5}\n",
-        "{\"op\":\"list\",\"after\":7}\n",
-        "{\"op\":\"list\",\"status\":\"missed\"}\n",
-        "{\"op\":\"days_of\",\"n\":99999999999999999999}\n",
-    };
-    static const char status[] = "{\"op\":\"status\"}\n";
-    static const char bad_users[] =
-        "{\"op\":\"set\",\"users\":[{\"id\":\"\"},7,{\"id\":\"a\",\"due\":\"x\"}]}\n";
-    place   *p = place_new(NULL);
-    uint64_t random = test_seed();
-    char     noise[2048];
-    int      fd;
-
-    place_serve(p, ARGS("--runner=exec:/bin/true"));
-    fd = knock(p);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        const char *answer = say(fd, lines[i], strlen(lines[i]));
-        CHECK_MSG(strncmp(answer, "{\"error\":\"", 10) == 0, "%s answered %s", lines[i], answer);
-    }
-    CHECK(strstr(say(fd, status, sizeof status - 1), "\"done\":true"));
-    CHECK(strstr(say(fd, bad_users, sizeof bad_users - 1), "[{\"error\":"));
-    (void)close(fd);
-    for (int i = 0; i < 300; i++) {
-        fd = knock(p);
-        for (size_t n = 0; n < sizeof noise; n++) noise[n] = (char)test_random(&random);
-        (void)!send(fd, noise, test_random(&random) % sizeof noise, MSG_NOSIGNAL | MSG_DONTWAIT);
-        (void)close(fd);
-    }
-    CHECK_RUN(p, 0, "status");
-    CHECK(!place_has_said(p, "actor.failed"));
-}
-
-TEST(a_line_without_an_end_is_refused_at_its_bound) {
-    static char line[70000];
-    place      *p = place_new(NULL);
-
-    place_serve(p, ARGS("--runner=exec:/bin/true"));
-    const int fd = knock(p);
-    memset(line, ' ', sizeof line);
-    size_t sent = 0;
-    while (sent < sizeof line) {
-        const ssize_t put = send(fd, line + sent, sizeof line - sent, MSG_NOSIGNAL);
-        if (put <= 0) break;
-        sent += (size_t)put;
-    }
-    const ssize_t got = recv(fd, line, sizeof line - 1, 0);
-    line[got > 0 ? got : 0] = '\0';
-    CHECK_MSG(got < 0 || strstr(line, "a line of more than"), "it said %s", line);
-    CHECK_RUN(p, 0, "status");
-}
-
-/* They hang up in the middle of a question, or ask and never read; and while they are there others are told so. */
-TEST(clients_that_vanish_or_never_read_are_let_go_and_too_many_are_told) {
-    static const char ask[] = "{\"op\":\"list\"}\n";
-    place            *p = place_new(NULL);
-    int               fds[40];
-
-    place_serve(p, ARGS("--demo"));
-    for (int i = 0; i < 200; i++) {
-        const int fd = knock(p);
-        (void)!send(fd, ask, sizeof ask - 1, MSG_NOSIGNAL);
-        (void)close(fd);
-    }
-    WAIT_FOR(place_run(p, ARGS("status")) == 0, 20000);
-    for (int i = 0; i < 40; i++) {
-        fds[i] = knock(p);
-        for (int n = 0; n < 50; n++)
-            (void)!send(fds[i], ask, sizeof ask - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
-    CHECK_RUN(p, 1, "status");
-    CHECK_SAID("32 others ask already");
-    for (int i = 0; i < 40; i++) (void)close(fds[i]);
-    WAIT_FOR(place_run(p, ARGS("status")) == 0, 20000);
-    CHECK(!place_has_said(p, "actor.failed"));
 }
 
 /* ---- A full disk ---- */

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 static char why[DN_STORE_WHY];
@@ -168,6 +169,35 @@ TEST(a_second_process_is_told_which_one_has_the_directory) {
                   words); /* nor can the same one have it twice */
     dn_store_free(store);
     dn_store_free(kit_open(kit_path("data")));
+}
+
+static bool is_held(const char *dir) {
+    bool held = false;
+
+    CHECK_INT(dn_store_held(dir, &held, why), DN_OK);
+    return held;
+}
+
+TEST(that_somebody_has_the_directory_is_seen_by_who_asks) {
+    CHECK(!is_held(kit_path("nothing")));
+    dn_store *store = kit_open(kit_path("data"));
+    CHECK(is_held(kit_path("data")));
+    dn_store_free(store);
+    CHECK(!is_held(kit_path("data")));
+}
+
+/* Else a daemon would not start, now and then, because somebody looks whether it does. */
+TEST(who_looks_whether_a_directory_is_held_keeps_nobody_out) {
+    int status;
+
+    dn_store_free(kit_open(kit_path("data")));
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        for (;;) (void)is_held(kit_path("data"));
+    for (int i = 0; i < 200; i++) dn_store_free(kit_open(kit_path("data")));
+    CHECK(kill(pid, SIGKILL) == 0);
+    CHECK_INT(waitpid(pid, &status, 0), pid);
 }
 
 TEST(another_program_that_opens_the_file_finds_it_locked) {

@@ -106,6 +106,22 @@ void http_tls_free(http_tls *t) {
     free(t);
 }
 
+int http_tls_pin(const http_tls *t, char pin[HTTP_TLS_PIN]) {
+    static const char scheme[] = "sha256//";
+    unsigned char     hash[EVP_MAX_MD_SIZE], *key = NULL;
+    unsigned          hash_len = 0;
+    X509             *certificate = SSL_CTX_get0_certificate(t->ctx);
+    const int  len = certificate ? i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &key) : -1;
+    const bool hashed =
+        len > 0 && EVP_Digest(key, (size_t)len, hash, &hash_len, EVP_sha256(), NULL) == 1;
+
+    OPENSSL_free(key);
+    if (!hashed) return DN_ENOMEM;
+    memcpy(pin, scheme, sizeof scheme);
+    (void)EVP_EncodeBlock((unsigned char *)pin + sizeof scheme - 1, hash, (int)hash_len);
+    return DN_OK;
+}
+
 int http_tls_renew(http_tls *t, bool *out_renewed, char *why) {
     const file_seen now[2] = {look_at(t->certificate), look_at(t->key)};
     SSL_CTX        *fresh = NULL;

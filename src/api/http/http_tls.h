@@ -22,6 +22,10 @@ void            http_tls_free(http_tls *t); /* accepts NULL */
  * new ones are no good, the old ones stay, and it is said once for each change. */
 DN_MUST_USE int http_tls_renew(http_tls *t, bool *out_renewed, char *why);
 
+/* By what the key of its certificate is known: "sha256//" and base64. DN_ENOMEM. */
+enum { HTTP_TLS_PIN = 8 + 44 + 1 };
+DN_MUST_USE int http_tls_pin(const http_tls *t, char pin[HTTP_TLS_PIN]);
+
 /* On a connection that has been taken; NULL: out of memory. The descriptor stays the caller's. */
 tls_conn *tls_conn_new(const http_tls *t, int fd);
 void      tls_conn_free(tls_conn *c); /* says goodbye, if that is possible at once; accepts NULL */

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LOCK_MODE = 0600, PID_TEXT = 24 };
+enum { LOCK_MODE = 0600, PID_TEXT = 24, LOOKERS_MAX = 1000 };
 
 static int lock_open(const char *path, bool read_only) {
     int fd;
@@ -21,11 +22,25 @@ static int lock_open(const char *path, bool read_only) {
     return fd < 0 && (errno == EACCES || errno == EROFS) ? open(path, O_RDONLY | O_CLOEXEC) : fd;
 }
 
-static int lock_wait_for_no_one(int fd) {
+static int lock_try(int fd, int how) {
     int rc;
 
-    do rc = flock(fd, LOCK_EX | LOCK_NB);
+    do rc = flock(fd, how | LOCK_NB);
     while (rc < 0 && errno == EINTR);
+    return rc;
+}
+
+/* Who only looks whether somebody has it (dir_lock_held) shares it for an instant, and is waited for. */
+static int lock_wait_for_no_one(int fd) {
+    const struct timespec instant = {.tv_nsec = 1000000};
+    int                   rc = lock_try(fd, LOCK_EX);
+
+    for (int i = 0; i < LOOKERS_MAX && rc < 0 && errno == EWOULDBLOCK; i++) {
+        if (lock_try(fd, LOCK_SH) < 0) return -1;
+        (void)flock(fd, LOCK_UN);
+        (void)nanosleep(&instant, NULL);
+        rc = lock_try(fd, LOCK_EX);
+    }
     return rc;
 }
 
@@ -72,4 +87,18 @@ int dir_lock_take(const char *dir, bool read_only, int *out_fd, char *why) {
     else code = store_refuse(DN_EIO, why, "%s cannot be locked: %s", path, strerror(errno));
     close(fd);
     return code;
+}
+
+int dir_lock_held(const char *dir, bool *out_held, char *why) {
+    char path[DB_PATH_MAX];
+
+    *out_held = false;
+    if (strlen(dir) > DB_PATH_MAX - DB_SUFFIX_ROOM) return DN_OK; /* no store could be there */
+    (void)snprintf(path, sizeof path, "%s/lock", dir);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return DN_OK;
+    if (fd < 0) return store_refuse(DN_EIO, why, "%s cannot be opened: %s", path, strerror(errno));
+    *out_held = lock_try(fd, LOCK_SH) < 0;
+    (void)close(fd);
+    return DN_OK;
 }

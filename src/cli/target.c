@@ -1,0 +1,193 @@
+/* target.c - see target.h. */
+#include "target.h"
+
+#include "admin_token.h"
+#include "settings.h"
+#include "store/store.h"
+#include "text.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEMO_DATA "./diurnal-demo"
+
+__attribute__((format(printf, 3, 4))) static int refuse(char *why, int code, const char *format,
+                                                        ...) {
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(why, TARGET_WHY, format, args);
+    va_end(args);
+    return code;
+}
+
+/* By whom who does not ask daemons anywhere asks the one of its directory, is not for the user to say. */
+static const char *given(const call *c, const char *flag, const char *variable) {
+    const char *value = flag ? call_flag(c, flag) : NULL;
+
+    if (!value && variable && c->command->asks) value = call_variable(c, variable);
+    return value && *value ? value : NULL;
+}
+
+const char *target_named(const call *c) { return given(c, "url", "DIURNAL_URL"); }
+
+/* ---- The token ---- */
+
+/* It goes into the head of a request: nothing but what a token is made of. */
+static bool is_token(const char *text) {
+    for (const char *at = text; *at; at++)
+        if (*at <= ' ' || *at >= 0x7f) return false;
+    return *text != '\0' && strlen(text) < TARGET_TOKEN;
+}
+
+static int token_is(target *t, const char *text, const char *from, char *why) {
+    if (!is_token(text))
+        return refuse(why, DN_EINVAL,
+                      "%s has no token: one is a line as diurnal token create prints it", from);
+    (void)snprintf(t->token, sizeof t->token, "%s", text);
+    (void)snprintf(t->token_from, sizeof t->token_from, "%s", from);
+    return DN_OK;
+}
+
+static int token_of_file(target *t, const char *path, char *why) {
+    char        line[TARGET_TOKEN + 2] = "";
+    const char *fault = NULL;
+    FILE       *file = NULL;
+
+    if (text_open(path, &file, &fault) < 0)
+        return refuse(why, DN_EINVAL, "%s: %s", path, fault ? fault : "out of memory");
+    if (!fgets(line, sizeof line, file)) line[0] = '\0';
+    (void)fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    return token_is(t, line, path, why);
+}
+
+/* For free(). */
+static char *admin_path_copy(const call *c) {
+    const size_t len = strlen(c->settings->data) + sizeof "/" ADMIN_TOKEN_FILE;
+    char        *path = malloc(len);
+
+    if (path) (void)snprintf(path, len, "%s/" ADMIN_TOKEN_FILE, c->settings->data);
+    return path;
+}
+
+/* As the daemon made it at its first start, if this user may read it. */
+static int token_of_data(const call *c, target *t, char *why) {
+    char *path = admin_path_copy(c);
+    int   rc = path ? token_of_file(t, path, why) : DN_ENOMEM;
+
+    if (rc == DN_EINVAL) {
+        char so_far[TARGET_WHY];
+        (void)snprintf(so_far, sizeof so_far, "%s", why);
+        rc = refuse(why, DN_EIO,
+                    "%.600s; ask whoever runs the daemon for a token, and put it into "
+                    "DIURNAL_TOKEN or a file for --token-file",
+                    so_far);
+    }
+    free(path);
+    return rc;
+}
+
+/* DN_EDEAD: none was given. */
+static int token_given(const call *c, target *t, char *why) {
+    const char *path = given(c, "token-file", NULL), *token = given(c, NULL, "DIURNAL_TOKEN");
+
+    if (path) return token_of_file(t, path, why);
+    return token ? token_is(t, token, "DIURNAL_TOKEN", why) : DN_EDEAD;
+}
+
+/* ---- The address ---- */
+
+static bool data_is_named(const call *c) {
+    return c->settings->sources[DN_SETTING_data].from != DN_FROM_DEFAULT;
+}
+
+static bool runs_in(const char *data) {
+    char why[DN_STORE_WHY];
+    bool held = false;
+
+    return dn_store_held(data, &held, why) == DN_OK && held;
+}
+
+static int nobody_runs(const call *c, char *why) {
+    const char *data = c->settings->data;
+
+    if (!data_is_named(c) && runs_in(DEMO_DATA))
+        return refuse(why, DN_EDEAD, "no daemon runs in %s, but a demo does: add --data " DEMO_DATA,
+                      data);
+    return refuse(why, DN_EDEAD,
+                  "no daemon runs in %s: start it with diurnal serve, or name another --data, or "
+                  "its --url",
+                  data);
+}
+
+/* Of the daemon that runs in the data directory. DN_EDEAD: none does. */
+static int address_of_data(const call *c, target *t, char *why) {
+    const char *data = c->settings->data;
+    char        store_why[DN_STORE_WHY];
+    url_file    at = {.url = ""};
+    bool        held = false;
+
+    if (dn_store_held(data, &held, store_why) < 0)
+        return refuse(why, DN_EIO,
+                      "%s; ask whoever runs the daemon for a token, and name it with --url",
+                      store_why);
+    if (!held) return nobody_runs(c, why);
+    const int rc = url_file_get(data, &at, why);
+    if (rc == DN_EDEAD)
+        return refuse(why, DN_EIO,
+                      "%s is in use by a process that has no address yet: try again in a moment",
+                      data);
+    if (rc < 0) return rc;
+    memcpy(t->url, at.url, sizeof t->url);
+    memcpy(t->pin, at.pin, sizeof t->pin);
+    return DN_OK;
+}
+
+static int address_named(target *t, const char *url, const char *from, char *why) {
+    const char *fault = strlen(url) < sizeof t->url ? wire_url_fault(url) : "is too long";
+    char        quoted[DN_TEXT_QUOTED];
+
+    if (fault)
+        return refuse(why, DN_EINVAL, "%s: %s %s", from, dn_text_quoted(url, strlen(url), quoted),
+                      fault);
+    (void)snprintf(t->url, sizeof t->url, "%s", url);
+    for (size_t len = strlen(t->url); len > 0 && t->url[len - 1] == '/';) t->url[--len] = '\0';
+    t->is_named = true;
+    return DN_OK;
+}
+
+/* Who is named is asked with a token that was given, or the directory's, if its daemon may well be meant. */
+static int find_named(const call *c, target *t, const char *url, char *why) {
+    const char *from = call_flag(c, "url") ? "--url" : "DIURNAL_URL";
+    int         rc = address_named(t, url, from, why);
+
+    if (rc == DN_OK) rc = token_given(c, t, why);
+    if (rc != DN_EDEAD) return rc;
+    if (data_is_named(c) || runs_in(c->settings->data)) return token_of_data(c, t, why);
+    return refuse(why, DN_EIO,
+                  "there is no token for %s: put one into DIURNAL_TOKEN or a file for --token-file",
+                  t->url);
+}
+
+static int find_of_data(const call *c, target *t, char *why) {
+    char      token_why[TARGET_WHY];
+    int       rc = address_of_data(c, t, why);
+    const int given_rc = token_given(c, t, token_why);
+
+    if (given_rc < 0 && given_rc != DN_EDEAD) return refuse(why, given_rc, "%s", token_why);
+    if (rc == DN_OK) return given_rc == DN_OK ? DN_OK : token_of_data(c, t, why);
+    if (rc != DN_EDEAD || data_is_named(c) || given_rc == DN_EDEAD) return rc;
+    return address_named(t, TARGET_URL, "", why);
+}
+
+int target_find(const call *c, target *out, char *why) {
+    const char *url = target_named(c);
+
+    *out = (target){.ca = given(c, "ca", "DIURNAL_CA")};
+    *why = '\0';
+    return url ? find_named(c, out, url, why) : find_of_data(c, out, why);
+}

@@ -1,0 +1,336 @@
+/* client_test.c - how a command finds the daemon and its token, and what it makes of whoever answers instead. */
+#include "certificate.h"
+#include "place.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RUNNER "--runner=exec:/bin/true"
+
+static place *served(void) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS(RUNNER));
+    return p;
+}
+
+static void stops(place *p) {
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+}
+
+static char *in_data(const place *p, const char *name) {
+    static char path[PLACE_PATH + 32];
+
+    (void)snprintf(path, sizeof path, "%s/%s", p->data, name);
+    return path;
+}
+
+static void token_of(const place *p, char token[128]) {
+    (void)snprintf(token, 128, "%.100s", place_read(in_data(p, "admin.token")));
+    token[strcspn(token, "\n")] = '\0';
+}
+
+static const char *url_of(uint16_t port) {
+    static char url[64];
+
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
+    return url;
+}
+
+/* ---- Somebody who is no daemon ---- */
+
+static int      door;
+static uint16_t door_port;
+static char     head[8192]; /* of the last request */
+
+static void opens_a_door(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t          len = sizeof at;
+
+    door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(door >= 0);
+    CHECK(bind(door, (const struct sockaddr *)&at, sizeof at) == 0 && listen(door, 8) == 0);
+    CHECK(getsockname(door, (struct sockaddr *)&at, &len) == 0);
+    door_port = ntohs(at.sin_port);
+}
+
+/* Takes a request, gives `times` that answer, and ends the connection. */
+static void answers_many(const char *answer, size_t len, int times) {
+    const int fd = accept(door, NULL, NULL);
+    size_t    got = 0;
+
+    CHECK(fd >= 0);
+    while (got < sizeof head - 1 && !strstr(head, "\r\n\r\n")) {
+        const ssize_t n = recv(fd, head + got, sizeof head - 1 - got, 0);
+        CHECK(n > 0);
+        got += (size_t)n;
+        head[got] = '\0';
+    }
+    for (int i = 0; i < times && send(fd, answer, len, MSG_NOSIGNAL) == (ssize_t)len;) i++;
+    (void)shutdown(fd, SHUT_WR);
+    while (recv(fd, head + got, sizeof head - 1 - got, 0) > 0) continue;
+    (void)close(fd);
+}
+
+/* `status` asks him; its exit code. */
+static int status_of_stranger(const place *p, const char *answer, int times) {
+    int status = 0;
+
+    CHECK(setenv("DIURNAL_TOKEN", "diurnal_of-the-test", 1) == 0);
+    head[0] = '\0';
+    const pid_t command = place_begin(p, ARGS("status", "--url", url_of(door_port)));
+    answers_many(answer, strlen(answer), times);
+    CHECK(waitpid(command, &status, 0) == command && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+#define CHECK_STRANGER(p, answer, code, words)                                                     \
+    do {                                                                                           \
+        const int is_ = status_of_stranger((p), (answer), 1);                                      \
+        CHECK_MSG(is_ == (code) && place_has_said((p), (words)), "exit %d: %s", is_,               \
+                  place_read((p)->log));                                                           \
+    } while (0)
+
+TEST(a_status_without_the_service_levels_says_that_they_are_not_known_at_this_moment) {
+    static const char answer[] =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+        "{\"daemon\":{\"pid\":7},\"tick\":{\"loaded\":false},\"queue\":{\"queued\":3},"
+        "\"executor\":{},\"store\":{\"users\":5},\"slo\":null}";
+    place *p = place_new(NULL);
+
+    opens_a_door();
+    CHECK_STRANGER(p, answer, 0, "users     5\n");
+    CHECK(place_has_said(p, "levels    not known at this moment: "));
+    CHECK(!place_has_said(p, "none is breached"));
+    CHECK_MSG(strstr(head, "\r\nAuthorization: Bearer diurnal_of-the-test\r\n"), "%s", head);
+}
+
+TEST(what_answers_and_is_no_diurnal_is_said_to_be_none) {
+    place *p = place_new(NULL);
+
+    opens_a_door();
+    CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>", 1,
+                   "answers what is no JSON of a diurnal: name another --url");
+    place_forget_said(p);
+    CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", 1, "no JSON of a diurnal");
+    place_forget_said(p);
+    CHECK_STRANGER(p, "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nlost", 1,
+                   "answers 404, and not as a diurnal does");
+    place_forget_said(p);
+    CHECK_STRANGER(p, "SSH-2.0-OpenSSH_9.2\r\n", 1, "what answers there is no diurnal");
+    place_forget_said(p);
+    /* Nobody is sent elsewhere with a token. */
+    CHECK_STRANGER(p,
+                   "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
+                   "Content-Length: 0\r\n\r\n",
+                   1, "answers 302, and not as a diurnal does");
+}
+
+TEST(a_daemon_that_goes_in_the_middle_of_its_answer_is_said_to_have_gone) {
+    place *p = place_new(NULL);
+
+    opens_a_door();
+    CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"daemon\":", 1,
+                   "the daemon has gone, or ended the connection");
+    place_forget_said(p);
+    CHECK_STRANGER(p, "", 1, "the daemon has gone, or ended the connection");
+    place_forget_said(p);
+    CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\n", 1, "diurnal: http://127.0.0.1:");
+}
+
+TEST(an_answer_without_an_end_is_not_waited_for) {
+    static char answer[1 << 20] = "HTTP/1.1 200 OK\r\n\r\n";
+    place      *p = place_new(NULL);
+
+    opens_a_door();
+    memset(answer + 19, ' ', sizeof answer - 20);
+    const int code = status_of_stranger(p, answer, 100);
+    CHECK_INT(code, 1);
+    CHECK(place_has_said(p, "the answer is longer than any of a diurnal"));
+}
+
+TEST(a_problem_steers_no_terminal) {
+    place *p = place_new(NULL);
+
+    opens_a_door();
+    CHECK_STRANGER(p,
+                   "HTTP/1.1 400 Bad Request\r\n\r\n"
+                   "{\"detail\":\"\\u001b[2J\\nhello\"}",
+                   2, "diurnal: ?[2J?hello\n");
+}
+
+/* ---- Where it asks ---- */
+
+TEST(the_daemon_of_a_data_directory_is_found_by_it_and_by_its_url) {
+    place *p = served();
+    char   token[128];
+
+    token_of(p, token);
+    CHECK_RUN(p, 0, "status");
+    CHECK_RUN(p, 0, "status", "--url", url_of(place_port(p))); /* the token is the directory's */
+    CHECK_INT(place_run_bare(ARGS("status", "--url", url_of(place_port(p))), NULL), 1);
+    CHECK_SAID("there is no token for http://127.0.0.1:");
+    CHECK(setenv("DIURNAL_URL", url_of(place_port(p)), 1) == 0);
+    CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
+    CHECK_INT(place_run_bare(ARGS("status"), NULL), 0);
+    CHECK(setenv("DIURNAL_TOKEN", "diurnal_nobody-s", 1) == 0);
+    CHECK_INT(place_run_bare(ARGS("status"), NULL), 1);
+    CHECK_SAID("does not take the token of DIURNAL_TOKEN");
+    const char *file = place_write(p, "token", token, strlen(token));
+    CHECK_INT(place_run_bare(ARGS("status", "--token-file", file), NULL), 0);
+    CHECK(setenv("DIURNAL_TOKEN", "two words", 1) == 0);
+    CHECK_INT(place_run_bare(ARGS("status"), NULL), 2);
+    CHECK_SAID("DIURNAL_TOKEN has no token");
+    CHECK_INT(place_run_bare(ARGS("status", "--token-file", "/nowhere"), NULL), 2);
+    CHECK_SAID("/nowhere: there is no such file");
+    CHECK(unsetenv("DIURNAL_URL") == 0 && unsetenv("DIURNAL_TOKEN") == 0);
+    stops(p);
+    CHECK(access(in_data(p, "url"), F_OK) < 0);
+}
+
+TEST(a_url_that_is_none_is_refused_in_a_line_that_says_what_one_is) {
+    static const struct {
+        const char *url, *words;
+    } rows[] = {
+        {"localhost:1440", "is no URL, as http://127.0.0.1:1440"},
+        {"ftp://localhost", "is no URL"},
+        {"http://", "is no URL"},
+        {"http://admin:secret@localhost", "a token goes into DIURNAL_TOKEN"},
+        {"http://localhost/?token=x", "only where the daemon is"},
+        {"http://localhost/#x", "only where the daemon is"},
+    };
+    place *p = place_new(NULL);
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK_RUN(p, 2, "status", "--url", rows[i].url);
+        CHECK_SAID("diurnal: --url: ");
+        CHECK_SAID(rows[i].words);
+    }
+    opens_a_door();
+    (void)close(door);
+    CHECK(setenv("DIURNAL_TOKEN", "diurnal_x", 1) == 0);
+    CHECK_RUN(p, 1, "status", "--url", url_of(door_port));
+    CHECK_SAID("nobody listens there: start it with diurnal serve, or name another --url");
+    CHECK_RUN(p, 1, "status", "--url", "http://nowhere.invalid");
+    CHECK_SAID("http://nowhere.invalid: there is no such host");
+}
+
+/* Its address may be somebody else's by now, who would like to have the token. */
+TEST(what_a_killed_daemon_left_is_not_believed) {
+    place        *p = served();
+    struct pollfd knock = {.events = POLLIN};
+
+    place_signal(p, SIGKILL);
+    (void)place_wait(p);
+    CHECK(access(in_data(p, "url"), F_OK) == 0);
+    opens_a_door();
+    (void)place_write(p, "data/url", url_of(door_port), strlen(url_of(door_port)));
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("no daemon runs in ");
+    knock.fd = door;
+    CHECK_INT(poll(&knock, 1, 0), 0);
+}
+
+TEST(a_directory_somebody_has_who_does_not_listen_is_said_to_have_no_address_yet) {
+    place *p = served();
+
+    CHECK(unlink(in_data(p, "url")) == 0);
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("is in use by a process that has no address yet: try again");
+    stops(p);
+}
+
+/* Another user of the machine: he finds the daemon, and not its token. */
+TEST(a_token_that_may_not_be_read_is_one_line) {
+    place *p = place_new(NULL);
+    int    status = 0;
+
+    if (geteuid() != 0) {
+        fprintf(stderr, "skipped: only root can be somebody else\n");
+        return;
+    }
+    place_copy_program(p);
+    place_serve(p, ARGS(RUNNER));
+    CHECK(chmod(p->dir, 0755) == 0 && chmod(p->program, 0755) == 0 && chmod(p->data, 0755) == 0);
+    for (int i = 0; i < 2; i++) {
+        const pid_t command = place_begin_other(
+            p, "setpriv",
+            ARGS("--reuid=65534", "--clear-groups", p->program, "status", "--data", p->data),
+            "other");
+        char path[PLACE_PATH + 16];
+        CHECK(waitpid(command, &status, 0) == command);
+        CHECK_INT(WEXITSTATUS(status), 1);
+        (void)snprintf(path, sizeof path, "%s/other", p->dir);
+        const char *said = place_read(path);
+        CHECK_MSG(strstr(said, i ? "/admin.token: this user may not read it; ask whoever runs the "
+                                   "daemon for a token"
+                                 : "/lock cannot be opened: Permission denied; ask whoever runs"),
+                  "it said: %s", said);
+        CHECK(chmod(in_data(p, "lock"), 0644) == 0 && chmod(in_data(p, "url"), 0644) == 0);
+    }
+    stops(p);
+}
+
+/* As after a backup was put in place of what was lost. */
+TEST(a_data_directory_without_its_token_has_a_new_one_at_the_next_start) {
+    place *p = served();
+    char   before[128], after[128];
+
+    token_of(p, before);
+    stops(p);
+    CHECK(unlink(in_data(p, "admin.token")) == 0);
+    place_serve(p, ARGS(RUNNER));
+    CHECK_RUN(p, 0, "status");
+    token_of(p, after);
+    CHECK(strcmp(before, after) != 0);
+    stops(p);
+    place_serve(p, ARGS(RUNNER));
+    token_of(p, before);
+    CHECK_STR(before, after);
+    stops(p);
+}
+
+/* ---- HTTPS ---- */
+
+TEST(a_daemon_by_https_is_known_by_its_key_and_elsewhere_by_who_is_trusted) {
+    place *p = place_new(NULL);
+    char   url[64], cert[PLACE_PATH + 16], key[PLACE_PATH + 16], flags[2][PLACE_PATH + 48];
+    static const char other[] = "https://127.0.0.1:%u\n"
+                                "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n";
+    char              text[256];
+
+    (void)snprintf(cert, sizeof cert, "%.400s/cert.pem", p->dir);
+    (void)snprintf(key, sizeof key, "%.400s/key.pem", p->dir);
+    certificate_write("DNS:localhost", cert, key);
+    (void)snprintf(flags[0], sizeof flags[0], "--tls-certificate=%s", cert);
+    (void)snprintf(flags[1], sizeof flags[1], "--tls-key=%s", key);
+    place_serve(p, ARGS(RUNNER, flags[0], flags[1]));
+    CHECK_RUN(p, 0, "status"); /* though it is not the certificate of 127.0.0.1 */
+    CHECK_SAID("listens   https://127.0.0.1:");
+    (void)snprintf(url, sizeof url, "https://localhost:%u", place_port(p));
+    CHECK_RUN(p, 1, "status", "--url", url);
+    CHECK_SAID(": its certificate is not trusted; --ca FILE says who is");
+    CHECK_RUN(p, 0, "status", "--url", url, "--ca", cert);
+    CHECK(setenv("DIURNAL_CA", cert, 1) == 0);
+    CHECK_RUN(p, 0, "status", "--url", url);
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%u", place_port(p));
+    CHECK_RUN(p, 1, "status", "--url", url);
+    CHECK_SAID("--url by which name it is known");
+    CHECK_RUN(p, 1, "status", "--url", url, "--ca", "/nowhere");
+    CHECK_SAID("--ca names a file that cannot be read");
+    CHECK_RUN(p, 1, "status", "--url", url_of(place_port(p))); /* http:// */
+    const int len = snprintf(text, sizeof text, other, place_port(p));
+    (void)place_write(p, "data/url", text, (size_t)len);
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("whoever answers there is not the daemon of this data directory");
+    stops(p);
+}
