@@ -20,11 +20,16 @@ function(diurnal_test_program name)
     set_property(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} APPEND PROPERTY TEST_INCLUDE_FILES ${list})
 endfunction()
 
-# diurnal_tests(folder [EXCEPT regex] [FIRST file...] [UNSANITIZED file...] USES library...): tests/folder/*_test.c, a
-# program each, but for those. FIRST: they take longest, and who begins with them does not wait for them alone at the
-# end. UNSANITIZED: not in the builds with a sanitizer, which would find in them what it finds in others.
+# diurnal_tests(folder [EXCEPT regex] [FIRST file...] [UNSANITIZED file...] [ONE_THREAD] USES library...):
+# tests/folder/*_test.c, a program each, but for those. FIRST: they take longest, and who begins with them does not wait
+# for them alone at the end. UNSANITIZED: not in the builds with a sanitizer, which would find in them what it finds in
+# others. ONE_THREAD: none of them ever has a second one, so the thread sanitizer could find nothing.
 function(diurnal_tests folder)
-    cmake_parse_arguments(PARSE_ARGV 1 TESTS "" "EXCEPT" "FIRST;UNSANITIZED;USES")
+    cmake_parse_arguments(PARSE_ARGV 1 TESTS "ONE_THREAD" "EXCEPT" "FIRST;UNSANITIZED;USES")
+    set_property(GLOBAL APPEND PROPERTY DIURNAL_TEST_FOLDERS ${folder})
+    if(TESTS_ONE_THREAD AND DIURNAL_SANITIZE STREQUAL thread)
+        return()
+    endif()
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.c)
     if(TESTS_EXCEPT)
         list(FILTER sources EXCLUDE REGEX "/${folder}/${TESTS_EXCEPT}$")
@@ -41,7 +46,6 @@ function(diurnal_tests folder)
         diurnal_test_program(${folder}_${file} SOURCE ${source} FOLDER ${folder} ${first}
                              USES ${TESTS_USES})
     endforeach()
-    set_property(GLOBAL APPEND PROPERTY DIURNAL_TEST_FOLDERS ${folder})
 endfunction()
 
 # A test in a folder that no diurnal_tests() names would silently never run.
