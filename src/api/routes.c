@@ -3,6 +3,7 @@
 
 #include "http/http_uri.h"
 
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,68 @@ static bool let_in(dn_self *self, const route_world *w, exchange *x) {
     return x->response.status == 0;
 }
 
+/* ---- Once, however often it comes ---- */
+
+static bool sum_begin(exchange *x) {
+    x->sum = EVP_MD_CTX_new();
+    return x->sum && EVP_DigestInit_ex(x->sum, EVP_sha256(), NULL) == 1;
+}
+
+static bool is_key(http_text key) {
+    for (size_t i = 0; i < key.len; i++)
+        if (key.at[i] <= ' ' || key.at[i] > '~') return false;
+    return key.len > 0 && key.len <= ONCE_KEY_MAX;
+}
+
+/* False: the response says why it is not done now. */
+static bool look_for_key(dn_self *self, const route_world *w, exchange *x) {
+    const http_text *key = http_field_of(x->head, "idempotency-key");
+
+    if (!key || x->route->scope == DN_SCOPE_NONE || strcmp(x->route->method, "POST") != 0)
+        return true;
+    if (!is_key(*key)) {
+        x->response = http_problem(400, "Idempotency-Key is not 1 to 255 visible characters");
+        return false;
+    }
+    switch (once_look(w->once, x->who.n, x->head->method, x->head->path, *key,
+                      dn_mono_ns(self) / 1000000, &x->once)) {
+    case ONCE_KNOWN: x->repeats = true; break;
+    case ONCE_NEW: break;
+    case ONCE_UNDER_WAY:
+        x->response = http_problem(409, "a request with this Idempotency-Key is still being "
+                                        "answered: try again");
+        return false;
+    case ONCE_NO_ROOM: x->response = http_problem(503, "out of memory"); return false;
+    }
+    if (!sum_begin(x)) x->response = http_problem(503, "out of memory");
+    return x->response.status == 0;
+}
+
+/* The body has come: is it that of the first time? */
+static route_step repeat(exchange *x) {
+    uint8_t           body[ONCE_DIGEST];
+    const once_entry *e = x->once;
+
+    if (EVP_DigestFinal_ex(x->sum, body, NULL) != 1)
+        return exchange_answer(x, http_problem(503, "out of memory"));
+    if (memcmp(body, e->body, sizeof body) != 0)
+        return exchange_answer(x, http_problem(422, "this Idempotency-Key came with another body "
+                                                    "before: take a new one"));
+    return exchange_answer(x, once_answer(e));
+}
+
+/* Of what was refused nothing is kept: it may be mended, and come again. */
+static void once_finish(const route_world *w, exchange *x) {
+    uint8_t    body[ONCE_DIGEST];
+    const bool done = x->response.status >= 200 && x->response.status < 300;
+
+    if (!x->once || x->repeats) return;
+    once_entry *const e = DN_TAKE(x->once);
+    if (done && EVP_DigestFinal_ex(x->sum, body, NULL) == 1)
+        once_keep(w->once, e, body, &x->response);
+    else once_drop(w->once, e);
+}
+
 /* ---- A request ---- */
 
 static route_step no_route(exchange *x) {
@@ -146,6 +209,11 @@ static bool is_understood(exchange *x) {
     return false;
 }
 
+/* Of one that repeats another nothing is looked at but whether it does. */
+static route_step first_step(dn_self *self, const route_world *w, exchange *x) {
+    return x->repeats ? repeat(x) : x->route->step(self, w, x, NULL);
+}
+
 static route_step wants_body(exchange *x) {
     if (x->route->body == ROUTE_JSON && x->head->content_length > ROUTE_BODY_MAX)
         return exchange_answer(x, http_problem(413, "a body has at most 1 MiB here"));
@@ -166,8 +234,9 @@ route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, cons
     if (!is_understood(x)) return ROUTE_DONE;
     if (http_uri_decode(id, /* in_query= */ false, x->id, sizeof x->id, &x->id_len) < 0)
         return exchange_answer(x, http_problem(400, "the id is longer than 128 bytes"));
+    if (!look_for_key(self, w, x)) return ROUTE_DONE;
     if (x->route->body != ROUTE_NO_BODY && has_body(head)) return wants_body(x);
-    return x->route->step(self, w, x, NULL);
+    return first_step(self, w, x);
 }
 
 /* One more than there may be, so that it is seen to be too much. */
@@ -180,7 +249,10 @@ route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const
     x->body = body;
     x->body_len = len;
     x->body_ends = ends;
-    return x->route->step(self, w, x, NULL);
+    if (x->sum && EVP_DigestUpdate(x->sum, body, len) != 1)
+        return exchange_answer(x, http_problem(503, "out of memory"));
+    if (x->repeats && !ends) return ROUTE_WANTS_BODY;
+    return first_step(self, w, x);
 }
 
 route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply) {
@@ -188,8 +260,17 @@ route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, cons
     return x->route->step(self, w, x, reply);
 }
 
-void exchange_done(exchange *x) {
+void exchange_finish(const route_world *w, exchange *x) {
+    once_finish(w, x);
+    http_refine(x->head, w->tag_key, &x->response);
+}
+
+void exchange_done(const route_world *w, exchange *x) {
     ask_done(&x->ask);
+    EVP_MD_CTX_free(DN_TAKE(x->sum));
+    if (x->once && x->repeats) once_release(x->once);
+    else if (x->once) once_drop(w->once, x->once);
+    x->once = NULL;
     if (x->stream) x->stream_free(DN_TAKE(x->stream));
     free(DN_TAKE(x->response.body));
 }

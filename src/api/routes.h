@@ -5,7 +5,8 @@
 #define DIURNAL_API_ROUTES_H
 
 #include "guard.h"
-#include "http/http_response.h"
+#include "http/http_refine.h"
+#include "once.h"
 #include "ops.h"
 #include "service/messages.h"
 #include "service/service.h"
@@ -17,6 +18,8 @@ typedef struct route_world {
     ops_world                ops;
     guard                   *guard;
     struct feed             *feed;
+    once                    *once;
+    dn_hash_key              tag_key;     /* of http_refine */
     bool                     on_loopback; /* only this machine can ask */
     bool                     encrypted;
     const char              *settings; /* as JSON: what `diurnal config show` shows */
@@ -62,6 +65,9 @@ struct exchange {
     void            *stream;    /* what a stream keeps between its pieces, and how that is freed */
     void (*stream_free)(void *stream);
     guard_who      who;
+    once_entry    *once;    /* of a request with an Idempotency-Key */
+    void          *sum;     /* of its body so far: EVP_MD_CTX */
+    bool           repeats; /* there is an answer to it already */
     size_t         id_len;
     char           id[ROUTE_ID_MAX];         /* what stood for {id}, decoded */
     char           fields[ROUTE_FIELDS_MAX]; /* of the response, if it has some of its own */
@@ -86,8 +92,10 @@ route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const
                          size_t len, bool ends);
 /* reply: the answer to x->call, or its DN_MSG_CALL_FAILED. */
 route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply);
+/* The response is whole: what is it for this one who asks, and for whoever asks the same again? */
+void exchange_finish(const route_world *w, exchange *x);
 /* Whatever it has is free; nobody waits for its response any more. */
-void exchange_done(exchange *x);
+void exchange_done(const route_world *w, exchange *x);
 
 /* ---- For the files that make the routes ---- */
 

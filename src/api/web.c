@@ -54,6 +54,7 @@ typedef struct web {
     guard                guard;
     dn_call_id           learning; /* the call for all tokens; 0: none is under way */
     feed                 feed;
+    once                 once;
     uint32_t             streams;                     /* how many listen to it */
     bool                 rounds;                      /* they go on */
     int64_t              renewed_ns;                  /* the certificate's files were looked at */
@@ -98,20 +99,21 @@ static const dn_class web_class = {
 
 /* ---- The socket ---- */
 
-static void visitor_leaves(visitor *v) {
+static void visitor_leaves(const web *b, visitor *v) {
     http_conn_close(&v->conn);
-    exchange_done(&v->exchange);
+    exchange_done(&b->world, &v->exchange);
 }
 
 static void web_release(void *state) {
     web *b = state;
 
     for (uint32_t i = 0; i < b->used; i++) {
-        if (b->visitors[i]->conn.state != HTTP_CONN_FREE) visitor_leaves(b->visitors[i]);
+        if (b->visitors[i]->conn.state != HTTP_CONN_FREE) visitor_leaves(b, b->visitors[i]);
         free(b->visitors[i]);
     }
     fd_watch_free(b->listener);
     guard_done(&b->guard);
+    once_done(&b->once);
     feed_done(&b->feed);
 }
 
@@ -157,6 +159,8 @@ static int web_init(dn_self *self, void *state, const void *config) {
             },
         .guard = &b->guard,
         .feed = &b->feed,
+        .once = &b->once,
+        .tag_key = {dn_random(self), dn_random(self)},
         .on_loopback = b->config->on_loopback,
         .encrypted = b->config->tls != NULL,
         .settings = b->config->settings,
@@ -217,7 +221,7 @@ static visitor *visitor_give_up_one(const web *b, int64_t now_ns, uint32_t *out_
         oldest = v;
         *out_index = i;
     }
-    if (oldest) visitor_leaves(oldest);
+    if (oldest) visitor_leaves(b, oldest);
     return oldest;
 }
 
@@ -251,7 +255,7 @@ static void let_in(dn_self *self, web *b, int fd) {
         return;
     }
     if (b->config->tls && !(v->conn.tls = tls_conn_new(b->config->tls, fd))) {
-        visitor_leaves(v);
+        visitor_leaves(b, v);
         return;
     }
     enter(self, &v->conn, HTTP_CONN_IDLE);
@@ -280,25 +284,25 @@ static int web_on_knock(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- What they ask ---- */
 
 /* To HEAD without its body, also where it is refused: whoever asked so takes what follows for the next answer. */
-static void respond(dn_self *self, visitor *v, http_response *r) {
+static void respond(dn_self *self, const web *b, visitor *v, http_response *r) {
     size_t len = 0;
     char  *bytes =
         http_response_take(r, dn_now_ms(self), http_conn_wants_head(&v->conn), v->conn.ends, &len);
 
-    exchange_done(&v->exchange);
+    exchange_done(&b->world, &v->exchange);
     if (!bytes) {
-        visitor_leaves(v);
+        visitor_leaves(b, v);
         return;
     }
     http_conn_put(&v->conn, bytes, len);
     enter(self, &v->conn, HTTP_CONN_WRITING);
 }
 
-static void begin_body(dn_self *self, visitor *v) {
+static void begin_body(dn_self *self, const web *b, visitor *v) {
     v->conn.ends = !v->conn.head.keep_alive;
     if (http_conn_begin_body(&v->conn, exchange_body_max(&v->exchange)))
         enter(self, &v->conn, HTTP_CONN_BODY);
-    else visitor_leaves(v);
+    else visitor_leaves(b, v);
 }
 
 /* ---- Streams ---- */
@@ -310,12 +314,12 @@ static void begin_stream(dn_self *self, web *b, visitor *v) {
 
     if (b->streams >= b->config->conns_max / 2) {
         http_response busy = http_problem(503, "as many listen to events as may; try again");
-        respond(self, v, &busy);
+        respond(self, b, v, &busy);
         return;
     }
     head = http_response_stream("text/event-stream", dn_now_ms(self), &len);
     if (!head) {
-        visitor_leaves(v);
+        visitor_leaves(b, v);
         return;
     }
     http_conn_put(&v->conn, head, len);
@@ -351,7 +355,7 @@ static bool stream_on(dn_self *self, const web *b, visitor *v) {
     while (c->out || stream_more(self, b, v)) {
         const http_wrote wrote = http_conn_write(c);
         if (wrote == HTTP_WROTE_GONE) {
-            visitor_leaves(v);
+            visitor_leaves(b, v);
             return false;
         }
         if (wrote == HTTP_WROTE_PART) {
@@ -360,7 +364,7 @@ static bool stream_on(dn_self *self, const web *b, visitor *v) {
         }
         c->since_ns = dn_mono_ns(self);
     }
-    if (!http_conn_drain(c)) visitor_leaves(v);
+    if (!http_conn_drain(c)) visitor_leaves(b, v);
     else http_conn_wait(c, /* to_read= */ true, /* to_write= */ false);
     return false;
 }
@@ -388,7 +392,7 @@ static void streams_go_on(dn_self *self, web *b) {
             heartbeat(self, v);
             (void)stream_on(self, b, v);
         } else {
-            visitor_leaves(v);
+            visitor_leaves(b, v);
         }
         b->streams += v->conn.state == HTTP_CONN_STREAMING;
     }
@@ -419,7 +423,8 @@ static void stepped(dn_self *self, web *b, visitor *v, route_step step) {
     case ROUTE_WANTS_GUARD:
     case ROUTE_DONE:
         v->conn.ends = v->conn.ends || !v->exchange.body_ends;
-        respond(self, v, &v->exchange.response);
+        exchange_finish(&b->world, &v->exchange);
+        respond(self, b, v, &v->exchange.response);
         break;
     }
 }
@@ -431,9 +436,9 @@ static void ask_for(dn_self *self, web *b, visitor *v) {
     v->conn.ends = !head->keep_alive || head->chunked || head->content_length > 0;
     const route_step step = exchange_begin(self, &b->world, &v->exchange, head);
     if (step == ROUTE_WANTS_BODY) {
-        begin_body(self, v);
+        begin_body(self, b, v);
     } else if (step == ROUTE_WANTS_GUARD && b->learning) {
-        exchange_done(&v->exchange);
+        exchange_done(&b->world, &v->exchange);
         v->exchange.call = b->learning;
         enter(self, &v->conn, HTTP_CONN_ASKING);
     } else {
@@ -441,11 +446,11 @@ static void ask_for(dn_self *self, web *b, visitor *v) {
     }
 }
 
-static void refuse(dn_self *self, visitor *v, const http_fault *fault) {
+static void refuse(dn_self *self, const web *b, visitor *v, const http_fault *fault) {
     http_response r = http_problem(fault->status, fault->detail);
 
     v->conn.ends = true;
-    respond(self, v, &r);
+    respond(self, b, v, &r);
 }
 
 static bool wait_to_read(visitor *v) {
@@ -460,8 +465,8 @@ static bool read_on(dn_self *self, web *b, visitor *v) {
 
     switch (http_conn_read(c, &fault)) {
     case HTTP_GOT_HEAD: ask_for(self, b, v); return true;
-    case HTTP_GOT_FAULT: refuse(self, v, &fault); return true;
-    case HTTP_GOT_END: visitor_leaves(v); return false;
+    case HTTP_GOT_FAULT: refuse(self, b, v, &fault); return true;
+    case HTTP_GOT_END: visitor_leaves(b, v); return false;
     case HTTP_GOT_BODY:
     case HTTP_GOT_FULL:
     case HTTP_GOT_PART: break;
@@ -485,8 +490,8 @@ static bool read_body_on(dn_self *self, web *b, visitor *v) {
     }
     switch (got) {
     case HTTP_GOT_FULL:
-    case HTTP_GOT_FAULT: refuse(self, v, &fault); return true;
-    case HTTP_GOT_END: visitor_leaves(v); return false;
+    case HTTP_GOT_FAULT: refuse(self, b, v, &fault); return true;
+    case HTTP_GOT_END: visitor_leaves(b, v); return false;
     case HTTP_GOT_HEAD:
     case HTTP_GOT_BODY:
     case HTTP_GOT_PART: break;
@@ -494,12 +499,12 @@ static bool read_body_on(dn_self *self, web *b, visitor *v) {
     return wait_to_read(v);
 }
 
-static bool write_on(dn_self *self, visitor *v) {
+static bool write_on(dn_self *self, const web *b, visitor *v) {
     http_conn   *c = &v->conn;
     const size_t at = c->out_at;
 
     switch (http_conn_write(c)) {
-    case HTTP_WROTE_GONE: visitor_leaves(v); return false;
+    case HTTP_WROTE_GONE: visitor_leaves(b, v); return false;
     case HTTP_WROTE_PART:
         if (c->out_at > at) c->since_ns = dn_mono_ns(self);
         http_conn_wait(c, /* to_read= */ false, /* to_write= */ true);
@@ -518,9 +523,9 @@ static bool write_on(dn_self *self, visitor *v) {
     return false;
 }
 
-static bool drain_on(visitor *v) {
+static bool drain_on(const web *b, visitor *v) {
     if (http_conn_drain(&v->conn)) return wait_to_read(v);
-    visitor_leaves(v);
+    visitor_leaves(b, v);
     return false;
 }
 
@@ -534,8 +539,8 @@ static void go_on(dn_self *self, web *b, visitor *v) {
         case HTTP_CONN_READING: more = read_on(self, b, v); break;
         case HTTP_CONN_BODY: more = read_body_on(self, b, v); break;
         case HTTP_CONN_STREAMING: more = stream_on(self, b, v); break;
-        case HTTP_CONN_WRITING: more = write_on(self, v); break;
-        case HTTP_CONN_LINGERING: more = drain_on(v); break;
+        case HTTP_CONN_WRITING: more = write_on(self, b, v); break;
+        case HTTP_CONN_LINGERING: more = drain_on(b, v); break;
         case HTTP_CONN_FREE:
         case HTTP_CONN_ASKING: more = false; break;
         }
@@ -630,10 +635,10 @@ static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
         if (v->conn.state == HTTP_CONN_FREE || age_ns < time_of_ms(v->conn.state) * 1000000)
             continue;
         if (v->conn.state == HTTP_CONN_READING || v->conn.state == HTTP_CONN_BODY) {
-            refuse(self, v, v->conn.state == HTTP_CONN_BODY ? &slow_body : &slow_head);
+            refuse(self, b, v, v->conn.state == HTTP_CONN_BODY ? &slow_body : &slow_head);
             go_on(self, b, v);
         } else {
-            visitor_leaves(v);
+            visitor_leaves(b, v);
         }
     }
     learn(self, b);

@@ -143,6 +143,117 @@ TEST(the_document_of_the_api_is_served_as_it_stands) {
     stops(p);
 }
 
+/* ---- Again and again ---- */
+
+static int asks_again(const place *p, const char *method, const char *path, const char *tag) {
+    char fields[256];
+
+    (void)snprintf(fields, sizeof fields, "If-None-Match: %s\r\n", tag);
+    return asks_whole(p, method, path, admin, fields, NULL, 0);
+}
+
+TEST(who_polls_is_sent_nothing_while_nothing_has_changed) {
+    static const char *const paths[] = {"/api/v1/daily/users", "/api/v1/daily/today",
+                                        "/api/v1/daily/days", "/api/v1/tokens", "/api/v1/config"};
+    place                   *p = place_new(NULL);
+    char                     tags[5][64];
+
+    serves_with(p, ARGS("--runner", "exec:/bin/true"));
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_ASKS(p, 200, "GET", paths[i], NULL);
+        CHECK_STR(answer_field("Cache-Control"), "private, no-cache");
+        CHECK_STR(answer_field("Vary"), "Accept-Encoding");
+        (void)snprintf(tags[i], sizeof tags[i], "%s", answer_field("ETag"));
+        CHECK_INT(asks_again(p, "GET", paths[i], tags[i]), 304);
+        CHECK_STR(answer_field("ETag"), tags[i]);
+        CHECK_PTR(answer_field("Content-Length"), NULL);
+        CHECK_STR(strstr(answer, "\r\n\r\n"), "\r\n\r\n");
+        CHECK_INT(asks_again(p, "HEAD", paths[i], tags[i]), 304);
+    }
+    CHECK_ASKS(p, 201, "PUT", "/api/v1/daily/users/ada",
+               "{\"due\":\"08:00\",\"starts_on\":\"today\"}");
+    CHECK_INT(asks_again(p, "GET", paths[0], tags[0]), 200);
+    CHECK_INT(asks_again(p, "GET", paths[1], tags[1]), 200);
+    stops(p);
+}
+
+TEST(who_takes_gzip_gets_it_and_head_says_how_long_it_would_be) {
+    static const char gzip[] = "Accept-Encoding: gzip;q=0.8, br\r\n",
+                      path[] = "/api/v1/openapi.json";
+    place *p = serves();
+    char   plain[16], zipped[16];
+
+    CHECK_ASKS(p, 200, "HEAD", path, NULL);
+    (void)snprintf(plain, sizeof plain, "%s", answer_field("Content-Length"));
+    CHECK_INT(asks_whole(p, "GET", path, admin, gzip, NULL, 0), 200);
+    CHECK_STR(answer_field("Content-Encoding"), "gzip");
+    CHECK(memcmp(strstr(answer, "\r\n\r\n") + 4, "\x1f\x8b\x08", 3) == 0);
+    (void)snprintf(zipped, sizeof zipped, "%s", answer_field("Content-Length"));
+    CHECK(strtoul(zipped, NULL, 10) < strtoul(plain, NULL, 10) / 3);
+    CHECK_INT(asks_whole(p, "HEAD", path, admin, gzip, NULL, 0), 200);
+    CHECK_STR(answer_field("Content-Length"), zipped);
+    CHECK_INT(asks_whole(p, "GET", path, admin, "Accept-Encoding: gzip;q=0\r\n", NULL, 0), 200);
+    CHECK_PTR(answer_field("Content-Encoding"), NULL);
+    stops(p);
+}
+
+/* ---- Once ---- */
+
+static int asks_once(const place *p, const char *path, const char *token, const char *key,
+                     const char *body) {
+    char fields[512];
+
+    (void)snprintf(fields, sizeof fields, "Idempotency-Key: %s\r\n", key);
+    return asks_whole(p, "POST", path, token, fields, body, body ? strlen(body) : 0);
+}
+
+TEST(a_request_that_comes_twice_with_its_key_is_done_once_and_answered_twice) {
+    static const char one[] = "{\"name\":\"a\",\"scope\":\"admin\"}",
+                      other[] = "{\"name\":\"b\",\"scope\":\"admin\"}";
+    place *p = serves();
+    char   token[128], key[300];
+
+    CHECK_INT(asks_once(p, "/api/v1/tokens", admin, "k1", one), 201);
+    (void)snprintf(token, sizeof token, "%s", member("token"));
+    CHECK_INT(asks_once(p, "/api/v1/tokens", admin, "k1", one), 201);
+    CHECK_STR(member("token"), token);
+    CHECK_INT(asks_once(p, "/api/v1/tokens", admin, "k1", other), 422);
+    CHECK_DETAIL("another body");
+    CHECK_ASKS(p, 200, "GET", "/api/v1/tokens", NULL);
+    CHECK_UINT(json_array_size(json_object_get(said, "items")), 2);
+    /* Another's key, and another's path. */
+    CHECK_INT(asks_once(p, "/api/v1/tokens", token, "k1", one), 201);
+    CHECK(strcmp(member("token"), token) != 0);
+    CHECK_INT(asks_once(p, "/api/v1/tickets", admin, "k1", NULL), 201);
+    CHECK_INT(asks_once(p, "/api/v1/tokens", "nobody", "k1", one), 401);
+    /* What was refused was not done: it may come mended. */
+    CHECK_INT(asks_once(p, "/api/v1/tokens", admin, "k2", "{}"), 400);
+    CHECK_INT(asks_once(p, "/api/v1/tokens", admin, "k2", one), 201);
+    CHECK_INT(asks_once(p, "/api/v1/tokens", admin, "a b", one), 400);
+    CHECK_DETAIL("Idempotency-Key");
+    memset(key, 'k', sizeof key - 1);
+    key[256] = '\0';
+    CHECK_INT(asks_once(p, "/api/v1/tokens", admin, key, one), 400);
+    CHECK_DETAIL("Idempotency-Key");
+    stops(p);
+}
+
+TEST(an_import_that_comes_twice_with_its_key_is_answered_as_the_first_time) {
+    enum { LINES = 2000 };
+    place *p = serves();
+    char  *body = malloc(LINES * 40), *at = body;
+
+    for (int i = 0; i < LINES; i++) at += sprintf(at, "{\"id\":\"u%d\",\"due\":\"00:00\"}\n", i);
+    CHECK_INT(asks_once(p, "/api/v1/daily/users:import", admin, "k", body), 200);
+    CHECK_STR(member("begin_tomorrow"), "2000");
+    CHECK_INT(asks_once(p, "/api/v1/daily/users:import", admin, "k", body), 200);
+    CHECK_STR(member("begin_tomorrow"), "2000"); /* of a second import: 0 */
+    body[strlen(body) - 5] = '1';
+    CHECK_INT(asks_once(p, "/api/v1/daily/users:import", admin, "k", body), 422);
+    free(body);
+    stops(p);
+}
+
 /* ---- Who may ---- */
 
 TEST(a_token_is_made_shown_once_and_revoked_at_once_and_survives_a_restart) {

@@ -45,7 +45,7 @@ static void read_answer(void) {
 
     json_decref(DN_TAKE(said));
     CHECK_MSG(strncmp(answer, "HTTP/1.1 ", 9) == 0 && body, "it is: %s", answer);
-    if (strstr(answer, "json\r\n") && body[4]) {
+    if (strstr(answer, "json\r\n") && body[4] && !answer_field("Content-Encoding")) {
         said = json_loads(body + 4, JSON_REJECT_DUPLICATES, NULL);
         CHECK_MSG(said, "it is: %s", answer);
     }

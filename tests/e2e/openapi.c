@@ -140,7 +140,8 @@ static const char *content_fault(const said *s, const json_t *content) {
         return refuse("%s is answered %d in \"%s\": add that type to the \"content\" of its %d in "
                       "src/api/openapi.json",
                       s->request, s->status, type, s->status);
-    return s->for_head || !strstr(type, "json") ? NULL : json_fault(s, schema);
+    const bool unread = s->for_head || *field(s, "Content-Encoding") || !strstr(type, "json");
+    return unread ? NULL : json_fault(s, schema);
 }
 
 static const char *response_fault(const said *s, const json_t *response) {
@@ -185,6 +186,22 @@ static const char *problem_fault(const said *s) {
                   s->request, s->status);
 }
 
+/* What every answer has, whoever asked for whatever. */
+static const char *guards_fault(const said *s) {
+    static const char *const guards[][2] = {{"X-Content-Type-Options", "nosniff"},
+                                            {"Referrer-Policy", "no-referrer"}};
+
+    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++)
+        if (strcmp(field(s, guards[i][0]), guards[i][1]) != 0)
+            return refuse("%s is answered without %s: %s", s->request, guards[i][0], guards[i][1]);
+    const char *policy = field(s, "Content-Security-Policy");
+    if (!strstr(policy, "default-src 'none'") || !strstr(policy, "frame-ancestors 'none'") ||
+        strstr(policy, "unsafe"))
+        return refuse("%s is answered with a policy that is no good: %s", s->request, policy);
+    return *field(s, "Cache-Control") ? NULL
+                                      : refuse("%s is answered without Cache-Control", s->request);
+}
+
 const char *openapi_fault(const char *request, size_t len, const char *answer) {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     char              line[1024], method[16] = "", path[512] = "";
@@ -204,6 +221,8 @@ const char *openapi_fault(const char *request, size_t len, const char *answer) {
     s.for_head = strcmp(method, "HEAD") == 0;
     path[strcspn(path, "?")] = '\0';
     const json_t *operation = is_request ? openapi_operation(method, path, NULL) : NULL;
+    const char   *guards = guards_fault(&s);
+    if (guards) return guards;
     return operation ? operation_fault(&s, operation) : problem_fault(&s);
 }
 

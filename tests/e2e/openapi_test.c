@@ -125,13 +125,18 @@ TEST(every_description_has_the_body_of_its_route_with_the_members_it_takes) {
 TEST(every_description_has_the_refusals_of_its_route) {
     for (EACH_ROUTE(r)) {
         const json_t *responses = json_object_get(described(r), "responses");
-        const char   *wants[8] = {"default"};
+        const char   *wants[10] = {"default"};
         size_t        len = 1;
         if (r->scope != DN_SCOPE_NONE) {
             static const char *const guarded[] = {"400", "401", "403", "503"};
             for (size_t i = 0; i < 4; i++) wants[len++] = guarded[i];
         }
         if (r->body == ROUTE_JSON) wants[len++] = "413";
+        const bool keyed = r->scope != DN_SCOPE_NONE && strcmp(r->method, "POST") == 0;
+        if (keyed) wants[len++] = "409";
+        if (keyed) wants[len++] = "422";
+        CHECK_MSG(keyed == (param(described(r), "header", "Idempotency-Key") != NULL),
+                  "%s %s: Idempotency-Key", r->method, r->path);
         for (size_t i = 0; i < len; i++)
             CHECK_MSG(json_object_get(responses, wants[i]), "%s %s: describe its answer %s",
                       r->method, r->path, wants[i]);
@@ -288,8 +293,13 @@ static const char *fault_of(const char *request, const char *answer) {
     return openapi_fault(request, strlen(request), answer);
 }
 
+#define GUARDS                                                                                     \
+    "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: "              \
+    "no-referrer\r\n"                                                                              \
+    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
 #define JSON_HEAD(status, type, len)                                                               \
-    "HTTP/1.1 " status "\r\nContent-Type: " type "\r\nContent-Length: " len "\r\n\r\n"
+    "HTTP/1.1 " status "\r\n" GUARDS "ETag: \"x\"\r\nContent-Type: " type                          \
+    "\r\nContent-Length: " len "\r\n\r\n"
 
 TEST(an_answer_is_held_to_its_status_its_type_its_fields_and_its_schema) {
     static const struct {
@@ -298,7 +308,7 @@ TEST(an_answer_is_held_to_its_status_its_type_its_fields_and_its_schema) {
         {"GET /healthz HTTP/1.1", JSON_HEAD("200 OK", "text/plain; charset=utf-8", "6") "alive\n",
          NULL},
         {"HEAD /api/v1/slo?x HTTP/1.1", JSON_HEAD("200 OK", "application/json", "12"), NULL},
-        {"DELETE /api/v1/tokens/7 HTTP/1.1", "HTTP/1.1 204 No Content\r\n\r\n", NULL},
+        {"DELETE /api/v1/tokens/7 HTTP/1.1", "HTTP/1.1 204 No Content\r\n" GUARDS "\r\n", NULL},
         {"\x01",
          JSON_HEAD("400 Bad Request", "application/problem+json",
                    "71") "{\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,"
@@ -316,6 +326,13 @@ TEST(an_answer_is_held_to_its_status_its_type_its_fields_and_its_schema) {
         {"POST /api/v1/session HTTP/1.1",
          JSON_HEAD("200 OK", "application/json", "27") "{\"name\":\"a\",\"scope\":\"read\"}",
          "without the field Set-Cookie"},
+        {"GET /api/v1/session HTTP/1.1",
+         "HTTP/1.1 200 OK\r\n" GUARDS "Content-Type: application/json\r\n\r\n", "field ETag"},
+        {"GET /healthz HTTP/1.1", "HTTP/1.1 200 OK\r\n\r\nalive\n", "nosniff"},
+        {"GET /healthz HTTP/1.1",
+         "HTTP/1.1 200 OK\r\nContent-Security-Policy: script-src 'unsafe-inline'\r\n"
+         "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\r\n",
+         "a policy that is no good"},
         {"GET /nowhere HTTP/1.1", JSON_HEAD("200 OK", "text/plain", "0"), "add it to its"},
         {"GET /nowhere HTTP/1.1", JSON_HEAD("404 Not Found", "text/plain", "0"), "add that type"},
     };

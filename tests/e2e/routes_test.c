@@ -354,3 +354,23 @@ TEST(no_id_that_is_no_good_is_taken_by_any_route) {
     }
     stops(p);
 }
+
+/* ---- HEAD ---- */
+
+TEST(head_is_answered_by_every_route_as_get_is_without_the_body) {
+    place *p = serves();
+    char   type[128];
+
+    for (EACH_ROUTE(r)) {
+        if (strcmp(r->method, "GET") != 0 || strcmp(method_of(r), "HEAD") == 0) continue;
+        const int got = tries(p, r, path_of(r, "987654", ""), "", NULL, 0);
+        (void)snprintf(type, sizeof type, "%s", answer_field("Content-Type"));
+        const bool tagged = answer_field("ETag") != NULL;
+        CHECK_INT(asks_whole(p, "HEAD", path_of(r, "987654", ""), admin, "", NULL, 0), got);
+        CHECK_STR(answer_field("Content-Type"), type);
+        CHECK((answer_field("ETag") != NULL) == tagged);
+        CHECK(strtoul(answer_field("Content-Length"), NULL, 10) > 0);
+        CHECK_STR(strstr(answer, "\r\n\r\n"), "\r\n\r\n");
+    }
+    stops(p);
+}

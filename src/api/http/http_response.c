@@ -3,12 +3,14 @@
 
 #include "domain/civil.h"
 
+#include <assert.h>
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD_ROOM = 512 };
+enum { HEAD_ROOM = 2048 };
 
 const char *http_reason(int status) {
     static const struct {
@@ -18,6 +20,7 @@ const char *http_reason(int status) {
         {200, "OK"},
         {201, "Created"},
         {204, "No Content"},
+        {304, "Not Modified"},
         {400, "Bad Request"},
         {401, "Unauthorized"},
         {403, "Forbidden"},
@@ -28,6 +31,7 @@ const char *http_reason(int status) {
         {413, "Content Too Large"},
         {414, "URI Too Long"},
         {417, "Expectation Failed"},
+        {422, "Unprocessable Content"},
         {431, "Request Header Fields Too Large"},
         {500, "Internal Server Error"},
         {503, "Service Unavailable"},
@@ -76,39 +80,71 @@ static void date_write(int64_t now_ms, char out[40]) {
              months[month - 1], text, (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
 }
 
+/* On every answer: it is what its type says, tells nobody where its reader came from, and is in no frame. */
+#define GUARDS                                                                                     \
+    "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"                          \
+    "Content-Security-Policy: %s\r\n"
+static const char nothing[] = "default-src 'none'; frame-ancestors 'none'";
+
+/* At most HEAD_ROOM: all parts are our own words, and bounded. */
+typedef struct head_text {
+    char  *at;
+    size_t len;
+} head_text;
+
+__attribute__((format(printf, 2, 3))) static void put(head_text *h, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    h->len += (size_t)vsnprintf(h->at + h->len, HEAD_ROOM - h->len, format, args);
+    va_end(args);
+    assert(h->len < HEAD_ROOM);
+}
+
+static void put_first(head_text *h, int status, int64_t now_ms) {
+    char date[40];
+
+    date_write(now_ms, date);
+    put(h, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, http_reason(status), date);
+}
+
+/* Of what is not there, or there already, no length is said (RFC 9110, 8.6). */
+static void put_about_body(head_text *h, const http_response *r) {
+    if (r->status != 204 && r->status != 304) put(h, "Content-Length: %zu\r\n", r->body_len);
+    if (r->type) put(h, "Content-Type: %s\r\n", r->type);
+    if (r->gzipped) put(h, "Content-Encoding: gzip\r\n");
+    if (*r->tag) put(h, "ETag: W/%s\r\n", r->tag);
+    if (r->varies) put(h, "Vary: Accept-Encoding\r\n");
+}
+
 char *http_response_take(http_response *r, int64_t now_ms, bool for_head, bool ends,
                          size_t *out_len) {
-    char        date[40];
-    const bool  has_body = r->body && !for_head;
-    char *const out = malloc(HEAD_ROOM + (has_body ? r->body_len : 0));
+    const bool has_body = r->body && !for_head;
+    head_text  h = {.at = malloc(HEAD_ROOM + (has_body ? r->body_len : 0))};
 
-    if (out) {
-        date_write(now_ms, date);
-        int len =
-            snprintf(out, HEAD_ROOM,
-                     "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Length: %zu\r\n%s%s%s%s%s%s%s"
-                     "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n%s\r\n",
-                     r->status, http_reason(r->status), date, r->body_len,
-                     r->type ? "Content-Type: " : "", r->type ? r->type : "", r->type ? "\r\n" : "",
-                     r->allow ? "Allow: " : "", r->allow ? r->allow : "", r->allow ? "\r\n" : "",
-                     r->fields ? r->fields : "", ends ? "Connection: close\r\n" : "");
-        if (has_body) memcpy(out + len, r->body, r->body_len);
-        *out_len = (size_t)len + (has_body ? r->body_len : 0);
+    if (h.at) {
+        put_first(&h, r->status, now_ms);
+        put_about_body(&h, r);
+        if (r->allow) put(&h, "Allow: %s\r\n", r->allow);
+        put(&h, "%sCache-Control: %s\r\n" GUARDS "%s\r\n", r->fields ? r->fields : "",
+            r->cache ? r->cache : "no-store", r->policy ? r->policy : nothing,
+            ends ? "Connection: close\r\n" : "");
+        if (has_body) memcpy(h.at + h.len, r->body, r->body_len);
+        *out_len = h.len + (has_body ? r->body_len : 0);
     }
     free(DN_TAKE(r->body));
-    return out;
+    return h.at;
 }
 
 char *http_response_stream(const char *type, int64_t now_ms, size_t *out_len) {
-    char        date[40];
-    char *const out = malloc(HEAD_ROOM);
+    head_text h = {.at = malloc(HEAD_ROOM)};
 
-    if (!out) return NULL;
-    date_write(now_ms, date);
-    *out_len = (size_t)snprintf(out, HEAD_ROOM,
-                                "HTTP/1.1 200 OK\r\nDate: %s\r\nContent-Type: %s\r\n"
-                                "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-                                "X-Accel-Buffering: no\r\nConnection: close\r\n\r\n",
-                                date, type);
-    return out;
+    if (!h.at) return NULL;
+    put_first(&h, 200, now_ms);
+    put(&h,
+        "Content-Type: %s\r\nCache-Control: no-store\r\n" GUARDS
+        "X-Accel-Buffering: no\r\nConnection: close\r\n\r\n",
+        type, nothing);
+    *out_len = h.len;
+    return h.at;
 }

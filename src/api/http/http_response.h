@@ -10,9 +10,13 @@ typedef struct http_response {
     int         status;
     const char *type;   /* of the body; NULL: there is none */
     const char *allow;  /* with a 405: the methods there are */
+    const char *cache;  /* who may keep it, and for how long; NULL: nobody */
+    const char *policy; /* Content-Security-Policy; NULL: nothing in it is ever loaded or run */
     const char *fields; /* more of the head: NAME: VALUE CR LF, as often as wanted; NULL: none */
     char       *body;   /* of malloc, or NULL */
     size_t      body_len;
+    char        tag[24];  /* of http_refine: in quotes; "": none */
+    bool varies, gzipped; /* likewise: another who asks may get it in another form; this is gzip */
 } http_response;
 
 /* Takes body (of malloc). */

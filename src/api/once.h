@@ -1,0 +1,56 @@
+/* once.h - requests that may come twice, and are to be done once: what was answered to a POST with an Idempotency-Key.
+ * Who hears no answer does not know whether anything was done, and asks again with the same key: then the first answer is given
+ * again. Kept in memory beside the actor that answers, so bounded, for a while, and not over a restart. */
+#ifndef DIURNAL_API_ONCE_H
+#define DIURNAL_API_ONCE_H
+
+#include "http/http_response.h"
+
+enum {
+    ONCE_MAX = 256,           /* the oldest makes room */
+    ONCE_BYTES_MAX = 1 << 20, /* of all answers together; likewise */
+    ONCE_MS = 10 * 60 * 1000,
+    ONCE_KEY_MAX = 255,
+    ONCE_DIGEST = 32,
+};
+
+typedef struct once_entry {
+    uint8_t     key[ONCE_DIGEST];  /* of who asked, for what, and the key */
+    uint8_t     body[ONCE_DIGEST]; /* of what was asked */
+    bool        under_way;
+    uint32_t    held; /* so many requests are at it: it stays */
+    int64_t     since_ms;
+    int         status; /* the answer */
+    const char *type;
+    char       *answer;
+    size_t      answer_len;
+} once_entry;
+
+typedef struct once {
+    once_entry *entries[ONCE_MAX];
+    size_t      bytes;
+} once;
+
+void once_done(once *o);
+
+typedef enum once_found {
+    ONCE_NEW,       /* *out_entry is under way from here on: once_keep or once_drop ends that */
+    ONCE_UNDER_WAY, /* of another request that has no answer yet */
+    ONCE_KNOWN,     /* *out_entry has its answer, and is held until once_release */
+    ONCE_NO_ROOM,
+} once_found;
+
+/* who: the number of a token. Times by a clock that does not step. */
+once_found once_look(once *o, uint64_t who, http_text method, http_text path, http_text key,
+                     int64_t now_ms, once_entry **out_entry);
+
+/* What the request that is under way was answered, copied. Without memory for it, it is as if it had never been. */
+void once_keep(once *o, once_entry *entry, const uint8_t body[ONCE_DIGEST], const http_response *r);
+void once_drop(once *o, once_entry *entry);
+
+void once_release(once_entry *entry);
+
+/* The answer once more; a copy. */
+http_response once_answer(const once_entry *entry);
+
+#endif

@@ -1,0 +1,106 @@
+/* once_test.c - who asks again with the same key is answered as the first time, for a while and within bounds. */
+#include "once.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static once kept;
+
+static http_text text_of(const char *t) { return (http_text){t, strlen(t)}; }
+
+static once_found looks(uint64_t who, const char *path, const char *key, int64_t now_ms,
+                        once_entry **out_entry) {
+    return once_look(&kept, who, text_of("POST"), text_of(path), text_of(key), now_ms, out_entry);
+}
+
+/* With an answer of so many bytes. */
+static void keeps(once_entry *e, uint8_t body, size_t len) {
+    uint8_t       digest[ONCE_DIGEST] = {body};
+    http_response r = http_answer(201, "application/json", calloc(1, len + 1), len);
+
+    if (len > 0) memset(r.body, 'x', len);
+    once_keep(&kept, e, digest, &r);
+    free(r.body);
+}
+
+TEST(the_first_answer_is_given_again_to_the_same_who_asks_the_same) {
+    once_entry *e = NULL;
+
+    CHECK_INT(looks(1, "/a", "k", 0, &e), ONCE_NEW);
+    CHECK_INT(looks(1, "/a", "k", 1, &e), ONCE_UNDER_WAY);
+    keeps(e, 7, 3);
+    e = NULL;
+    CHECK_INT(looks(1, "/a", "k", 2, &e), ONCE_KNOWN);
+    CHECK_INT(e->body[0], 7);
+    http_response again = once_answer(e);
+    CHECK(again.status == 201 && again.body_len == 3 && memcmp(again.body, "xxx", 3) == 0);
+    CHECK_STR(again.type, "application/json");
+    free(again.body);
+    once_release(e);
+    CHECK_INT(looks(2, "/a", "k", 3, &e), ONCE_NEW);
+    CHECK_INT(looks(1, "/b", "k", 3, &e), ONCE_NEW);
+    CHECK_INT(looks(1, "/a", "l", 3, &e), ONCE_NEW);
+    CHECK_INT(looks(1, "/ak", "", 3, &e), ONCE_NEW); /* the same bytes, parted elsewhere */
+    once_done(&kept);
+}
+
+TEST(what_was_dropped_or_is_old_has_never_been) {
+    once_entry *e = NULL;
+
+    CHECK_INT(looks(1, "/a", "k", 0, &e), ONCE_NEW);
+    once_drop(&kept, e);
+    CHECK_INT(looks(1, "/a", "k", 0, &e), ONCE_NEW);
+    keeps(e, 0, 1);
+    CHECK_INT(looks(1, "/a", "k", ONCE_MS - 1, &e), ONCE_KNOWN);
+    CHECK_INT(looks(1, "/a", "l", ONCE_MS, &e), ONCE_NEW); /* the old one is held */
+    CHECK_INT(looks(1, "/a", "k", ONCE_MS, &e), ONCE_KNOWN);
+    once_release(e);
+    once_release(e);
+    CHECK_INT(looks(1, "/a", "k", ONCE_MS, &e), ONCE_NEW);
+    once_done(&kept);
+}
+
+TEST(the_oldest_makes_room_and_who_is_under_way_does_not) {
+    once_entry *e = NULL;
+    char        key[16];
+
+    for (int i = 0; i < ONCE_MAX; i++) {
+        (void)snprintf(key, sizeof key, "%d", i);
+        CHECK_INT(looks(1, "/a", key, i, &e), ONCE_NEW);
+        if (i > 0) keeps(e, 0, 1);
+    }
+    CHECK_INT(looks(1, "/a", "one more", ONCE_MAX, &e), ONCE_NEW);
+    CHECK_INT(looks(1, "/a", "0", ONCE_MAX, &e), ONCE_UNDER_WAY);
+    CHECK_INT(looks(1, "/a", "2", ONCE_MAX, &e), ONCE_KNOWN);
+    once_release(e);
+    CHECK_INT(looks(1, "/a", "1", ONCE_MAX, &e), ONCE_NEW); /* it made room, and now another does */
+    CHECK_INT(looks(1, "/a", "2", ONCE_MAX, &e), ONCE_NEW);
+    once_done(&kept);
+    for (int i = 0; i < ONCE_MAX; i++) {
+        (void)snprintf(key, sizeof key, "%d", i);
+        CHECK_INT(looks(1, "/a", key, i, &e), ONCE_NEW);
+    }
+    CHECK_INT(looks(1, "/a", "one more", ONCE_MAX, &e), ONCE_NO_ROOM);
+    once_done(&kept);
+}
+
+TEST(all_answers_together_are_bounded) {
+    once_entry *e = NULL;
+    char        key[16];
+
+    for (int i = 0; i < 40; i++) {
+        (void)snprintf(key, sizeof key, "%d", i);
+        CHECK_INT(looks(1, "/a", key, i, &e), ONCE_NEW);
+        keeps(e, 0, ONCE_BYTES_MAX / 16);
+        CHECK(kept.bytes <= ONCE_BYTES_MAX);
+    }
+    CHECK_INT(looks(1, "/a", "39", 40, &e), ONCE_KNOWN);
+    once_release(e);
+    CHECK_INT(looks(1, "/a", "huge", 41, &e), ONCE_NEW);
+    keeps(e, 0, ONCE_BYTES_MAX + 1);
+    CHECK_INT(looks(1, "/a", "huge", 42, &e), ONCE_NEW); /* none that is kept at all */
+    once_done(&kept);
+    CHECK_UINT(kept.bytes, 0);
+}
