@@ -1,6 +1,7 @@
-/* commands.c - the table of all commands, and the way from argv to one of them. */
+/* commands.c - the way from argv to one of the commands (command_table.c), and help on the way. */
 #include "command.h"
 
+#include "reference.h"
 #include "text.h"
 
 #include <ctype.h>
@@ -9,199 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMN = 34, FLAGS_MAX = 16 };
-
-/* ---- The table ---- */
-
-static const dn_flag set_flags[] = {
-    {"due", "HH:MM", "the minute of the day (UTC) by which it is to be done", NULL},
-    {"starts-on", "DATE", "its first day (YYYY-MM-DD), or today", NULL},
-};
-static const dn_flag list_flags[] = {
-    {"status", "WORD", "only those whose last day ended so: success, cutoff_reached", NULL},
-    {"due-from", "HH:MM", "only those due at it or later", NULL},
-    {"due-to", "HH:MM", "only those due at it or sooner", NULL},
-    {"prefix", "TEXT", "only those whose id begins so", NULL},
-    {"limit", "N", "not more than so many", NULL},
-};
-static const dn_flag format_flags[] = {
-    {"format", "WORD", "csv or ndjson; without it the name of the file decides, or its first byte",
-     NULL},
-};
-static const dn_flag export_flags[] = {
-    {"format", "WORD", "csv (the default) or ndjson", NULL},
-};
-static const dn_flag day_flags[] = {
-    {"day", "DATE", "only that day (YYYY-MM-DD)", NULL},
-};
-static const dn_flag today_flags[] = {
-    {"day", "DATE", "another day (YYYY-MM-DD)", NULL},
-    {"watch", NULL, "drawn anew every two seconds, until Ctrl-C", NULL},
-};
-static const dn_flag replay_flags[] = {
-    {"out", "DIR", "where report.html, events.ndjson, users.ndjson and summary.json go", NULL},
-    {"seed", "N", "another order within an instant; 0 is that of the real loops", NULL},
-    {"set", "KEY=VALUE,…", "other settings than the trace's header has: max_concurrency=40", NULL},
-    {"compare", "OTHER", "what differs from an earlier run, which had OTHER as --out", NULL},
-    {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
-};
-
-static const dn_flag simulate_flags[] = {
-    {"seeds", "A..B", "from which to draw: A, B and all between", NULL},
-    {"users", "N", "how many may be registered at once (12)", NULL},
-    {"days", "D", "how long each run is; the last day is one without faults (3)", NULL},
-    {"faults", "LIST", "which faults, with commas between; all (the default), none", NULL},
-    {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
-};
-
-#define FLAGS(table) .flags = (table), .flags_len = sizeof(table) / sizeof((table)[0])
-
-static const command commands[] = {
-    {.name = "serve",
-     .operands = "",
-     .help = "runs the daemon",
-     .more =
-         "It runs until SIGTERM or Ctrl-C: then running jobs may finish, and a second signal does\n"
-         "not wait for them. SIGHUP reads the configuration again; if it has changed, running "
-         "jobs\n"
-         "may finish, and the daemon starts anew with it in the same process.\n",
-     .run = cmd_serve,
-     .serves = true},
-    {.name = "users set",
-     .operands = "ID",
-     .help = "registers a user, or changes when it is due",
-     .asks = true,
-     .run = cmd_users_set,
-     FLAGS(set_flags),
-     .operands_min = 1,
-     .operands_max = 1,
-     .prints_data = true},
-    {.name = "users get",
-     .operands = "ID",
-     .help = "one user, as it is now",
-     .asks = true,
-     .run = cmd_users_get,
-     .operands_min = 1,
-     .operands_max = 1,
-     .prints_data = true},
-    {.name = "users rm",
-     .operands = "ID",
-     .help = "removes a user, and all that is known of it",
-     .asks = true,
-     .run = cmd_users_rm,
-     .operands_min = 1,
-     .operands_max = 1,
-     .prints_data = true},
-    {.name = "users list",
-     .operands = "",
-     .help = "all users, or some",
-     .asks = true,
-     .run = cmd_users_list,
-     FLAGS(list_flags),
-     .prints_data = true},
-    {.name = "users import",
-     .operands = "FILE",
-     .help = "registers all users of a file (CSV or NDJSON); - is standard input",
-     .more =
-         "A line is id,due or id,due,starts_on, or a JSON object of these. Bad lines are named by "
-         "number,\nand good ones kept; then the exit code is 1.\n",
-     .asks = true,
-     .run = cmd_users_import,
-     FLAGS(format_flags),
-     .operands_min = 1,
-     .operands_max = 1,
-     .prints_data = true},
-    {.name = "users export",
-     .operands = "",
-     .help = "all users, as import takes them",
-     .asks = true,
-     .run = cmd_users_export,
-     FLAGS(export_flags)},
-    {.name = "today",
-     .operands = "",
-     .help = "the day at a glance",
-     .asks = true,
-     .run = cmd_today,
-     FLAGS(today_flags),
-     .prints_data = true},
-    {.name = "why",
-     .operands = "ID",
-     .help = "what happened to a user, and what comes next",
-     .asks = true,
-     .run = cmd_why,
-     FLAGS(day_flags),
-     .operands_min = 1,
-     .operands_max = 1,
-     .prints_data = true},
-    {.name = "audit",
-     .operands = "",
-     .help = "proves the ledger: every user one record a day, no gap, no double",
-     .more = "It asks the daemon if one is there, else reads --data. Exit code 3: the ledger is "
-             "wrong.\n",
-     .asks = true,
-     .run = cmd_audit,
-     FLAGS(day_flags),
-     .prints_data = true},
-    {.name = "status",
-     .operands = "",
-     .help = "how the daemon is",
-     .asks = true,
-     .run = cmd_status,
-     .prints_data = true},
-    {.name = "db check",
-     .operands = "",
-     .help = "looks through the whole database for damage",
-     .more = "While a daemon runs it has the daemon make a copy in the data directory and looks at "
-             "that, for\nwhich there has to be room; the daemon goes on meanwhile.\n",
-     .run = cmd_db_check,
-     .prints_data = true},
-    {.name = "db backup",
-     .operands = "FILE",
-     .help = "copies the database to a new file; the daemon may go on running",
-     .asks = true,
-     .run = cmd_db_backup,
-     .operands_min = 1,
-     .operands_max = 1,
-     .prints_data = true},
-    {.name = "check-config",
-     .operands = "",
-     .help = "says whether serve would start with these settings",
-     .run = cmd_check_config,
-     .serves = true},
-    {.name = "config show",
-     .operands = "",
-     .help = "every setting, and where its value came from",
-     .run = cmd_config_show,
-     .serves = true,
-     .prints_data = true},
-    {.name = "replay",
-     .operands = "TRACE",
-     .help = "runs the days of a trace in virtual time, with the daemon's own actors",
-     .more = "TRACE is a file of JSON lines, - the standard input; docs/replay.md says what is in "
-             "it. Exit code 3:\nan invariant did not hold.\n",
-     .run = cmd_replay,
-     FLAGS(replay_flags),
-     .operands_min = 1,
-     .operands_max = 1,
-     .prints_data = true},
-    {.name = "simulate",
-     .operands = "",
-     .help = "runs days and faults drawn from seeds, until an invariant does not hold",
-     .more =
-         "Each seed switches each kind of fault on or off. The first seed that fails is made as "
-         "short as it\ngoes and printed, with the command that runs it again. Exit code 3: "
-         "there was one.\nFaults: crash, actor, delay, double, slow, clock, store, outage, "
-         "users.\n",
-     .run = cmd_simulate,
-     FLAGS(simulate_flags),
-     .prints_data = true},
-    {.name = "version",
-     .operands = "",
-     .help = "which diurnal this is",
-     .run = cmd_version,
-     .prints_data = true},
-};
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
+enum { NAME_COLUMN = 34 };
 
 /* ---- Help ---- */
 
@@ -209,42 +18,42 @@ static bool is_help(const char *arg) {
     return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0 || strcmp(arg, "help") == 0;
 }
 
-static void help_line(const char *left, const char *arg, const char *help) {
+/* Where there is no room beside it, the help stands on a line of its own. */
+static void help_line(const char *left, const char *arg, const char *help, const char *more) {
     const int used = printf("  %s%s%s", left, *arg ? " " : "", arg);
 
-    printf("%*s%s\n", used < NAME_COLUMN ? NAME_COLUMN - used : 1, "", help);
+    if (used > NAME_COLUMN - 2) printf("\n%*s", NAME_COLUMN, "");
+    else printf("%*s", NAME_COLUMN - used, "");
+    printf("%s%s\n", help, more);
 }
 
 /* Of all commands, or of those that begin with a word. */
 static int help_of_commands(const char *word) {
-    const size_t len = strlen(word);
+    const size_t   len = strlen(word);
+    size_t         all = 0;
+    const command *commands = command_table(&all);
 
     printf("usage: diurnal %s%sCOMMAND …\n\n", word, len ? " " : "");
-    for (int i = 0; i < COMMANDS; i++)
+    for (size_t i = 0; i < all; i++)
         if (len == 0 || (strncmp(commands[i].name, word, len) == 0 && commands[i].name[len] == ' '))
-            help_line(commands[i].name, commands[i].operands, commands[i].help);
+            help_line(commands[i].name, commands[i].operands, commands[i].help, "");
     printf("\ndiurnal COMMAND --help says more of each. Times are UTC.\n"
            "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 an invariant was "
            "violated.\n");
     return DN_EXIT_DONE;
 }
 
-static int help_of(const command *c, const dn_flag *flags, size_t flags_len) {
-    const bool operands = *c->operands != '\0';
+static int help_of(const command *c) {
+    const bool     operands = *c->operands != '\0';
+    reference_flag all[REFERENCE_FLAGS_MAX];
+    const size_t   all_len = reference_flags(c, all);
 
     printf("usage: diurnal %s [FLAG…]%s%s\n\n%c%s.\n", c->name, operands ? " " : "", c->operands,
            toupper((unsigned char)*c->help), c->help + 1);
     if (c->more) printf("%s", c->more);
     printf("\n");
-    if (c->serves)
-        return dn_settings_help(flags, flags_len, stdout) < 0 ? DN_EXIT_FAILED : DN_EXIT_DONE;
-    for (size_t i = 0; i < flags_len; i++) {
-        char flag[DN_SETTING_NAME];
-        (void)snprintf(flag, sizeof flag, "--%s", flags[i].name);
-        help_line(flag, flags[i].arg ? flags[i].arg : "", flags[i].help);
-    }
-    help_line("--data", "DIR", "where the daemon has its data (DIURNAL_DATA; ./diurnal-data)");
-    help_line("--config", "FILE", "a file that may say so (DIURNAL_CONFIG)");
+    for (size_t i = 0; i < all_len; i++)
+        help_line(all[i].name, all[i].arg, all[i].help, all[i].more);
     return DN_EXIT_DONE;
 }
 
@@ -252,7 +61,10 @@ static int help_of(const command *c, const dn_flag *flags, size_t flags_len) {
 
 /* The longest name that argv begins with; *out_used is how many words it has. */
 static const command *command_find(int argc, char **argv, int *out_used) {
-    for (int i = 0; i < COMMANDS; i++) {
+    size_t         all = 0;
+    const command *commands = command_table(&all);
+
+    for (size_t i = 0; i < all; i++) {
         const char  *name = commands[i].name, *space = strchr(name, ' ');
         const size_t first = space ? (size_t)(space - name) : strlen(name);
         if (argc < 1 || strlen(argv[0]) != first || memcmp(argv[0], name, first) != 0) continue;
@@ -264,25 +76,29 @@ static const command *command_find(int argc, char **argv, int *out_used) {
 }
 
 static bool is_group(const char *word) {
-    const size_t len = strlen(word);
+    const size_t   len = strlen(word);
+    size_t         all = 0;
+    const command *commands = command_table(&all);
 
-    for (int i = 0; i < COMMANDS; i++)
+    for (size_t i = 0; i < all; i++)
         if (strncmp(commands[i].name, word, len) == 0 && commands[i].name[len] == ' ') return true;
     return false;
 }
 
 static int refuse_unknown(int argc, char **argv) {
-    const char *names[COMMANDS], *nearest;
-    const bool  group = is_group(argv[0]);
-    char        asked[256], quoted[DN_TEXT_QUOTED];
+    const char    *names[COMMANDS_MAX], *nearest;
+    const bool     group = is_group(argv[0]);
+    size_t         all = 0;
+    const command *commands = command_table(&all);
+    char           asked[256], quoted[DN_TEXT_QUOTED];
 
     if (group && argc < 2) {
         (void)help_of_commands(argv[0]);
         return DN_EXIT_USAGE;
     }
     (void)snprintf(asked, sizeof asked, "%s%s%s", argv[0], group ? " " : "", group ? argv[1] : "");
-    for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
-    nearest = dn_text_nearest(asked, strlen(asked), names, COMMANDS);
+    for (size_t i = 0; i < all; i++) names[i] = commands[i].name;
+    nearest = dn_text_nearest(asked, strlen(asked), names, all);
     return complain(
         DN_EXIT_USAGE, "there is no command %s; %s%s", dn_text_quoted(asked, strlen(asked), quoted),
         nearest ? "the nearest is " : "diurnal --help has them all", nearest ? nearest : "");
@@ -325,35 +141,17 @@ static int operands_check(const command *c, size_t len) {
     return DN_EXIT_DONE;
 }
 
-/* A command's own, and those of all that do the like. */
-static size_t flags_of(const command *c, dn_flag flags[FLAGS_MAX]) {
-    static const dn_flag help = {"help", NULL, "this", NULL};
-    static const dn_flag json = {"json", NULL, "as JSON", NULL};
-    static const dn_flag asks[] = {
-        {"url", "URL", "where the daemon is (DIURNAL_URL; that of --data)", NULL},
-        {"token-file", "FILE", "a file with a token (DIURNAL_TOKEN has one; that of --data)", NULL},
-        {"ca", "FILE", "certificates (PEM) it is trusted by (DIURNAL_CA; the system's)", NULL},
-    };
-    size_t len = 0;
-
-    for (size_t i = 0; i < c->flags_len; i++) flags[len++] = c->flags[i];
-    if (c->prints_data) flags[len++] = json;
-    for (size_t i = 0; c->asks && i < sizeof asks / sizeof *asks; i++) flags[len++] = asks[i];
-    flags[len++] = help;
-    return len;
-}
-
 static int command_run(char *const *whole_argv, const command *c, int argc, char **argv,
                        char **environment) {
     DN_AUTO(dn_settings) settings = NULL;
-    dn_flag      flags[FLAGS_MAX];
+    dn_flag      flags[COMMAND_FLAGS_MAX];
     size_t       flags_len = 0;
     const char **operands = calloc((size_t)argc + 1, sizeof *operands);
     char         why[DN_SETTINGS_WHY], name[DN_SETTING_NAME];
     int          code;
 
     if (!operands) return complain(DN_EXIT_FAILED, "out of memory");
-    flags_len = flags_of(c, flags);
+    flags_len = command_flags(c, flags);
     call the_call = {
         .program = whole_argv[0],
         .argv = whole_argv,
@@ -371,7 +169,7 @@ static int command_run(char *const *whole_argv, const command *c, int argc, char
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         wants_help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
     if (wants_help) {
-        code = help_of(c, flags, flags_len);
+        code = help_of(c);
     } else if (dn_settings_load(&the_call.input, &settings, why) < 0) {
         code = complain(DN_EXIT_USAGE, "%s", why);
     } else if (!c->serves && flag_out_of_place(settings, name)) {
@@ -410,9 +208,14 @@ int commands_run(int argc, char **argv, char **environment) {
 
 /* ---- For all of them ---- */
 
+static void (*before_complaint)(void);
+
+void complain_behind(void (*fn)(void)) { before_complaint = fn; }
+
 int complain(int exit_code, const char *format, ...) {
     va_list args;
 
+    if (before_complaint) before_complaint();
     (void)fflush(stdout);
     (void)fputs("diurnal: ", stderr);
     va_start(args, format);

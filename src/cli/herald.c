@@ -124,7 +124,7 @@ static void print_ready(const herald *h, uint64_t users) {
     char                 known[DN_WORDS], jobs[DN_WORDS];
 
     printf("diurnal is ready: %s in %s, jobs by %s, a tick every %lld ms, %s at once\n"
-           "look:  %s status --data %s   (or today, why ID, users list, audit)\n"
+           "look:  %s status --data %s   (or top, today, why ID, audit, dashboard)\n"
            "       %s://%s/metrics  (and /healthz, /readyz?verbose)\n"
            "stop:  Ctrl-C, or kill %d\n",
            dn_words_count(users, "user", known), c->data, c->runner, (long long)c->tick_ms,

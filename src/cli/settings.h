@@ -110,9 +110,6 @@ DN_MUST_USE int dn_settings_show(const dn_settings *settings, bool json, FILE *o
  * of a command for what stands after the program, for the same reason. NULL: out of memory. */
 char *dn_settings_masked_copy(const char *url);
 
-/* Lines for --help: the settings, and before them a command's own flags. */
-DN_MUST_USE int dn_settings_help(const dn_flag *flags, size_t flags_len, FILE *out);
-
 /* The name of a setting's flag (with --) or variable. */
 enum { DN_SETTING_NAME = 48 };
 void dn_setting_flag(size_t setting, char name[DN_SETTING_NAME]);

@@ -9,7 +9,7 @@
 
 #include "text.h"
 
-enum { HELP_COLUMN = 34, SOURCE_COLUMN = 40, NUMBER_TEXT = 32 };
+enum { SOURCE_COLUMN = 40, NUMBER_TEXT = 32 };
 
 static int         show_text(const dn_settings *s, FILE *out);
 static int         show_json(const dn_settings *s, FILE *out);
@@ -17,8 +17,6 @@ static char       *value_copy(const dn_settings *s, size_t i, bool *out_masked);
 static json_t     *value_json(const dn_settings *s, size_t i, const char *text);
 static char       *source_copy(const dn_settings *s, size_t i);
 static char       *quoted_copy(const char *value);
-static void        help_line(const char *flag, const char *arg, const char *help, const char *more,
-                             FILE *out);
 static const void *field_of(const dn_settings *s, size_t i);
 
 int dn_settings_show(const dn_settings *settings, bool json, FILE *out) {
@@ -26,41 +24,6 @@ int dn_settings_show(const dn_settings *settings, bool json, FILE *out) {
 
     if (rc < 0) return rc;
     return fflush(out) == 0 && !ferror(out) ? DN_OK : DN_EIO;
-}
-
-int dn_settings_help(const dn_flag *flags, size_t flags_len, FILE *out) {
-    for (size_t i = 0; i < flags_len; i++) {
-        char flag[DN_SETTING_NAME];
-
-        (void)snprintf(flag, sizeof flag, "--%s", flags[i].name);
-        help_line(flag, flags[i].arg, flags[i].help, "", out);
-    }
-    if (flags_len > 0) (void)fputc('\n', out);
-    for (size_t i = 0; i < DN_SETTINGS; i++) {
-        const dn_setting *const setting = &dn_settings_table[i];
-        const bool              counts = setting->type == DN_SETTING_INT;
-        const bool              has_default = *setting->default_text != '\0';
-        char                    flag[DN_SETTING_NAME], more[128] = "";
-
-        dn_setting_flag(i, flag);
-        if (counts)
-            (void)snprintf(more, sizeof more, " (%s %s)", setting->default_text,
-                           strcmp(setting->unit, "milliseconds") == 0 ? "ms" : setting->unit);
-        else if (setting->type != DN_SETTING_BOOL && has_default)
-            (void)snprintf(more, sizeof more, " (%s)", setting->default_text);
-        help_line(flag, counts ? "N" : setting->unit, setting->help, more, out);
-    }
-    return fflush(out) == 0 && !ferror(out) ? DN_OK : DN_EIO;
-}
-
-static void help_line(const char *flag, const char *arg, const char *help, const char *more,
-                      FILE *out) {
-    const bool has_arg = arg && *arg != '\0';
-    const int  used = fprintf(out, "  %s%s%s", flag, has_arg ? " " : "", has_arg ? arg : "");
-
-    if (used > HELP_COLUMN - 2) (void)fprintf(out, "\n%*s", HELP_COLUMN, "");
-    else (void)fprintf(out, "%*s", HELP_COLUMN - used, "");
-    (void)fprintf(out, "%s%s\n", help, more);
 }
 
 static int show_text(const dn_settings *s, FILE *out) {

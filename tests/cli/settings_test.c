@@ -753,38 +753,14 @@ TEST(what_of_a_runner_may_be_a_secret_is_never_shown) {
     masked("native:x", "native:x");
 }
 
-TEST(help_has_a_line_of_decent_length_for_every_setting) {
-    const dn_flag flags[] = {{"record", "FILE", "writes a trace of what really happened", NULL}};
-    char         *text = NULL;
-    size_t        size;
-    FILE *const   out = open_memstream(&text, &size);
-
-    CHECK_INT(dn_settings_help(flags, 1, out), DN_OK);
-    CHECK(fclose(out) == 0);
-    CHECK_MSG(strncmp(text, "  --record FILE ", 16) == 0, "%s", text);
-    for (size_t i = 0; i < DN_SETTINGS; i++) {
-        char flag[DN_SETTING_NAME + 4] = "\n  ";
-
-        dn_setting_flag(i, flag + 3);
-        CHECK_MSG(strstr(text, flag), "%s", flag);
-        CHECK_MSG(strstr(text, dn_settings_table[i].help), "%s", flag);
-    }
-    CHECK(strstr(text, "--tick-ms N"));
-    CHECK(strstr(text, "(60000 ms)\n"));
-    for (const char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-        CHECK_MSG(strlen(line) <= 100, "%s", line);
-    free(text);
-}
-
 TEST(a_full_disk_is_told_when_settings_are_shown) {
     dn_settings *const s = loaded(NULL, NULL);
 
-    for (int what = 0; what < 3; what++) {
+    for (int what = 0; what < 2; what++) {
         FILE *const out = fopen("/dev/full", "w");
 
         CHECK(out);
-        CHECK_INT(what == 2 ? dn_settings_help(NULL, 0, out) : dn_settings_show(s, what == 1, out),
-                  DN_EIO);
+        CHECK_INT(dn_settings_show(s, what == 1, out), DN_EIO);
         (void)fclose(out);
     }
     dn_settings_free(s);

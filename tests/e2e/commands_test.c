@@ -26,10 +26,29 @@ static place *served(void) {
 
 TEST(every_command_has_help) {
     static const char *const commands[][2] = {
-        {"serve"},         {"users", "set"},    {"users", "get"},    {"users", "rm"},
-        {"users", "list"}, {"users", "import"}, {"users", "export"}, {"today"},
-        {"why"},           {"audit"},           {"status"},          {"db", "check"},
-        {"db", "backup"},  {"check-config"},    {"config", "show"},  {"version"},
+        {"serve"},
+        {"users", "set"},
+        {"users", "get"},
+        {"users", "rm"},
+        {"users", "list"},
+        {"users", "import"},
+        {"users", "export"},
+        {"today"},
+        {"why"},
+        {"audit"},
+        {"status"},
+        {"db", "check"},
+        {"token", "create"},
+        {"token", "list"},
+        {"token", "revoke"},
+        {"dashboard"},
+        {"top"},
+        {"completion"},
+        {"man"},
+        {"db", "backup"},
+        {"check-config"},
+        {"config", "show"},
+        {"version"},
     };
 
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {

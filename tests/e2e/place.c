@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <utmp.h>
 
 enum { ARGS_MAX = 64 };
 
@@ -166,6 +168,25 @@ pid_t place_begin(const place *p, const char *const *args) {
     const pid_t child = begin(DIURNAL_PROGRAM, args, ARGS("--data", p->data), log, log);
 
     (void)close(log);
+    return child;
+}
+
+pid_t place_begin_at_terminal(const place *p, const char *const *args, int rows, int cols,
+                              int *out_terminal) {
+    const struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
+    const pid_t          parent = getpid();
+    int                  terminal, side;
+
+    CHECK(openpty(&terminal, &side, NULL, NULL, &size) == 0);
+    CHECK(fcntl(terminal, F_SETFD, FD_CLOEXEC) == 0);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        if (login_tty(side) < 0) _exit(127);
+        become(DIURNAL_PROGRAM, args, ARGS("--data", p->data), parent);
+    }
+    (void)close(side);
+    *out_terminal = terminal;
     return child;
 }
 

@@ -65,6 +65,10 @@ const char *place_said(void);
 /* Starts it and does not wait; what it prints goes to the log. Its number, for waitpid. */
 pid_t place_begin(const place *p, const char *const *args);
 
+/* Likewise at a terminal of its own, of that size: *out_terminal is the side where a person would sit. */
+pid_t place_begin_at_terminal(const place *p, const char *const *args, int rows, int cols,
+                              int *out_terminal);
+
 /* Likewise another program, found on PATH; what it prints goes to the file `log` of the place. */
 pid_t place_begin_other(const place *p, const char *program, const char *const *args,
                         const char *log);

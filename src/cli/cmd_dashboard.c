@@ -1,0 +1,31 @@
+/* cmd_dashboard.c - a link to the dashboard, by which a browser comes in once.
+ * What is behind # is never sent to a server, so it stands in no log of one; and a ticket is worth nothing after a minute, or when it has
+ * been used. */
+#include "client.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+int cmd_dashboard(const call *c) {
+    int exit_code = DN_EXIT_DONE;
+    DN_AUTO(client) asked = client_of(c, &exit_code);
+
+    if (!asked) return exit_code;
+    json_t *answer = client_call(asked, "POST", "/api/v1/tickets", &exit_code);
+    if (!answer) return exit_code;
+    const char     *ticket = json_string_value(json_object_get(answer, "ticket"));
+    const long long seconds = json_integer_value(json_object_get(answer, "seconds"));
+    json_t         *url = json_sprintf("%s/#ticket=%s", client_url(asked), ticket ? ticket : "");
+    exit_code = DN_EXIT_DONE;
+    if (c->json) {
+        exit_code = print_json(json_pack("{s:O, s:I}", "url", url, "seconds", (json_int_t)seconds));
+    } else {
+        printf("%s\n", json_string_value(url));
+        if (isatty(STDERR_FILENO) == 1)
+            (void)fprintf(stderr, "Open it within %lld seconds; it is good for one login.\n",
+                          seconds);
+    }
+    json_decref(url);
+    json_decref(answer);
+    return exit_code;
+}

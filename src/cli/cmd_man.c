@@ -1,0 +1,190 @@
+/* cmd_man.c - the manual, as a page of man or as docs/cli.md: written from the table of commands, and true as long as that is. */
+#include "reference.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *help;
+} variables[] = {
+    {"DIURNAL_URL", "where the daemon is, as --url says it"},
+    {"DIURNAL_TOKEN", "a token to ask with"},
+    {"DIURNAL_CA", "a file of certificates, as --ca says it"},
+    {"DIURNAL_DATA", "and so on: every setting of serve, in capitals"},
+};
+
+static const struct {
+    const char *code, *help;
+} exits[] = {
+    {"0", "done"},
+    {"1", "failed"},
+    {"2", "wrong usage or configuration: a line says what, where, and what would be right"},
+    {"3", "an invariant was violated: by the ledger, or in a replay or simulation"},
+};
+
+static const struct {
+    const char *name, *help;
+} files[] = {
+    {"./diurnal-data", "the data directory, if no --data names another"},
+    {"DATA/admin.token", "the token by which the commands ask the daemon of that directory"},
+    {"DATA/url", "where that daemon is to be asked, while it runs"},
+};
+
+static const char about[] =
+    "diurnal runs something for every user, once a UTC day, before a cutoff, and proves that it "
+    "did. "
+    "diurnal serve is the daemon; the other commands ask it over HTTP. They find the one of --data "
+    "by themselves, and any other by --url and a token.";
+
+#define EACH(i, table)                                                                             \
+    size_t i = 0;                                                                                  \
+    i < sizeof(table) / sizeof(table)[0];                                                          \
+    i++
+
+/* "Registers a user" of "registers a user". */
+static char capital(const char *text) { return (char)toupper((unsigned char)*text); }
+
+/* ---- man ---- */
+
+/* Whatever means something to roff is made to mean itself. */
+static void roff(const char *text) {
+    for (bool begins = true; *text; begins = *text == '\n', text++) {
+        if (begins && (*text == '.' || *text == '\'')) printf("\\&");
+        if (strncmp(text, "…", strlen("…")) == 0) {
+            printf("...");
+            text += strlen("…") - 1;
+        } else if (*text == '\\') printf("\\e");
+        else if (*text == '-') printf("\\-");
+        else (void)putchar(*text);
+    }
+}
+
+static void roff_term(const char *term, const char *arg, const char *help, const char *more) {
+    printf(".TP\n.B ");
+    roff(term);
+    if (*arg) {
+        printf(" \\fI");
+        roff(arg);
+        printf("\\fR");
+    }
+    printf("\n");
+    roff(help);
+    roff(more);
+    printf("\n");
+}
+
+static void roff_command(const command *c) {
+    reference_flag flags[REFERENCE_FLAGS_MAX];
+    const size_t   len = reference_flags(c, flags);
+
+    printf(".SS diurnal %s", c->name);
+    if (*c->operands) {
+        printf(" ");
+        roff(c->operands);
+    }
+    printf("\n%c", capital(c->help));
+    roff(c->help + 1);
+    printf(".\n");
+    if (c->more) {
+        printf(".br\n");
+        roff(c->more);
+    }
+    for (size_t i = 0; i < len; i++)
+        roff_term(flags[i].name, flags[i].arg, flags[i].help, flags[i].more);
+}
+
+static void man(void) {
+    size_t         len = 0;
+    const command *all = command_table(&len);
+
+    printf(".TH DIURNAL 1 \"\" \"diurnal " DIURNAL_VERSION "\"\n"
+           ".SH NAME\ndiurnal \\- something for every user, once a day\n"
+           ".SH SYNOPSIS\n.B diurnal\n.I command\n[\\fIflag\\fR ...]\n.SH DESCRIPTION\n");
+    roff(about);
+    printf("\n.SH COMMANDS\n");
+    for (size_t i = 0; i < len; i++) roff_command(&all[i]);
+    printf(".SH EXIT STATUS\n");
+    for (EACH(i, exits)) roff_term(exits[i].code, "", exits[i].help, "");
+    printf(".SH ENVIRONMENT\n");
+    for (EACH(i, variables)) roff_term(variables[i].name, "", variables[i].help, "");
+    printf(".SH FILES\n");
+    for (EACH(i, files)) roff_term(files[i].name, "", files[i].help, "");
+}
+
+/* ---- Markdown ---- */
+
+/* A | would end a cell. */
+static void cell(const char *text) {
+    for (; *text; text++) {
+        if (*text == '|') (void)putchar('\\');
+        (void)putchar(*text);
+    }
+}
+
+static void markdown_row(const char *term, const char *arg, const char *help, const char *more) {
+    printf("| `%s%s", term, *arg ? " " : "");
+    cell(arg);
+    printf("` | ");
+    cell(help);
+    cell(more);
+    printf(" |\n");
+}
+
+static void markdown_flags(const reference_flag *flags, size_t len) {
+    if (len > 0) printf("\n| | |\n|---|---|\n");
+    for (size_t i = 0; i < len; i++)
+        markdown_row(flags[i].name, flags[i].arg, flags[i].help, flags[i].more);
+}
+
+/* Those that many have stand once, below. */
+static void markdown_command(const command *c) {
+    reference_flag flags[REFERENCE_FLAGS_MAX];
+
+    (void)reference_flags(c, flags);
+    printf("\n## diurnal %s%s%s\n\n%c%s.%s\n%s", c->name, *c->operands ? " " : "", c->operands,
+           capital(c->help), c->help + 1, c->prints_data ? " With `--json`, too." : "",
+           c->more ? c->more : "");
+    if (c->serves)
+        printf("\nEvery setting of [configuration.md](configuration.md) is a flag of it: "
+               "`tick_ms` is `--tick-ms`.\n");
+    markdown_flags(flags, c->flags_len);
+}
+
+/* Of the first that asks a daemon, what is not its own. */
+static void markdown_common(const command *all, size_t len) {
+    reference_flag flags[REFERENCE_FLAGS_MAX];
+    size_t         i = 0;
+
+    while (i < len && !(all[i].asks && all[i].prints_data)) i++;
+    const size_t flags_len = reference_flags(&all[i], flags);
+    printf(
+        "\n## Flags of most commands\n\n`--url`, `--token-file` and `--ca` are of those that can "
+        "ask "
+        "a daemon anywhere; all but `serve` take `--data`, and have no use for other settings.\n");
+    markdown_flags(flags + all[i].flags_len, flags_len - all[i].flags_len);
+}
+
+static void markdown(void) {
+    size_t         len = 0;
+    const command *all = command_table(&len);
+
+    printf(
+        "# The commands\n\nWritten by `diurnal man --markdown`; `diurnal COMMAND --help` says the "
+        "same.\n\n%s\n",
+        about);
+    for (size_t i = 0; i < len; i++) markdown_command(&all[i]);
+    markdown_common(all, len);
+    printf("\n## Exit codes\n\n| | |\n|---|---|\n");
+    for (EACH(i, exits)) printf("| %s | %s |\n", exits[i].code, exits[i].help);
+    printf("\n## Environment\n\n| | |\n|---|---|\n");
+    for (EACH(i, variables)) markdown_row(variables[i].name, "", variables[i].help, "");
+    printf("\n## Files\n\n| | |\n|---|---|\n");
+    for (EACH(i, files)) markdown_row(files[i].name, "", files[i].help, "");
+}
+
+int cmd_man(const call *c) {
+    if (call_flag(c, "markdown")) markdown();
+    else man();
+    return DN_EXIT_DONE;
+}
