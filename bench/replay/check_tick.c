@@ -160,7 +160,7 @@ void check_on_tick(check *c, const event *e) {
                      h->at_ms - c->tick_wall_ms > MINUTES_MOST * CHECK_MINUTE;
     c->pending = (check_pending){
         .any = true,
-        .demands = well,
+        .demands = well && !c->mending,
         .all = all || (goes_on && c->pending.all),
         .date = today != c->tick_date || (goes_on && c->pending.date),
         .begun_ms = begun_ms,
@@ -178,7 +178,7 @@ void check_on_tick(check *c, const event *e) {
         look_at_opened(c, begun_ms);
     }
     check_overdue_runs(c);
-    c->irregular = !well;
+    c->irregular = !c->pending.demands;
     if (well) c->full_tick_ms = CHECK_NEVER;
     else if (c->full_tick_ms < h->at_ms) c->full_tick_ms = h->at_ms;
     c->ticked = true;

@@ -1784,6 +1784,45 @@ TEST(until_it_is_told_who_ended_what_is_durable_is_judged_all_the_same) {
     check_free(t.c);
 }
 
+/* kv ends just before her cutoff. A planner that has not heard of it has its tick, and the one after it another, 98 ms
+ * later. */
+static tape ada_whose_cutoff_a_dead_kv_was_asked_for(bool again) {
+    check_config config = common();
+
+    config.window_minutes = 1;
+    tape t = tape_with(config, 7, 58);
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    wait(&t, MINUTE);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 0);
+    tick(&t, 0);
+    wait(&t, MINUTE - 2);
+    world(&t, (event){.kind = EVENT_ACTOR_ENDS});
+    wait(&t, 2);
+    tick(&t, 1);
+    wait(&t, 98);
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "kv"});
+    if (again) cutoff(&t, ADA, DUE(8, 0));
+    tick(&t, 1);
+    go(&t, 0, 8, 1);
+    tick(&t, 0);
+    return t;
+}
+
+TEST(I6_a_cutoff_may_be_written_by_the_kv_after_the_one_that_was_asked) {
+    tape t = ada_whose_cutoff_a_dead_kv_was_asked_for(/* again= */ true);
+
+    keeps(&t);
+}
+
+TEST(I6_a_cutoff_that_the_kv_after_the_one_that_was_asked_does_not_write_is_found) {
+    tape t = ada_whose_cutoff_a_dead_kv_was_asked_for(/* again= */ false);
+
+    breaks(&t, CHECK_I6, "at 2026-01-01T08:01:00.000Z: a tick saw its cutoff");
+}
+
 /* A tick at midnight finds the disk full, and its planner ends before it has said anything of it; the clock steps back a
  * day, and what it asked for is written. */
 static tape a_missed_day_of_a_tick_that_was_not_said(bool ended) {
