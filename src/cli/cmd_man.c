@@ -5,27 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
+typedef struct entry {
     const char *name, *help;
-} variables[] = {
+} entry;
+
+static const entry variables[] = {
     {"DIURNAL_URL", "where the daemon is, as --url says it"},
     {"DIURNAL_TOKEN", "a token to ask with"},
     {"DIURNAL_CA", "a file of certificates, as --ca says it"},
     {"DIURNAL_DATA", "and so on: every setting of serve, in capitals"},
 };
 
-static const struct {
-    const char *code, *help;
-} exits[] = {
+static const entry exits[] = {
     {"0", "done"},
     {"1", "failed"},
     {"2", "wrong usage or configuration: a line says what, where, and what would be right"},
     {"3", "an invariant was violated: by the ledger, or in a replay or simulation"},
 };
 
-static const struct {
-    const char *name, *help;
-} files[] = {
+static const entry files[] = {
     {"./diurnal-data", "the data directory, if no --data names another"},
     {"DATA/admin.token", "the token by which the commands ask the daemon of that directory"},
     {"DATA/url", "where that daemon is to be asked, while it runs"},
@@ -37,10 +35,7 @@ static const char about[] =
     "diurnal serve is the daemon; the other commands ask it over HTTP. They find the one of --data "
     "by themselves, and any other by --url and a token.";
 
-#define EACH(i, table)                                                                             \
-    size_t i = 0;                                                                                  \
-    i < sizeof(table) / sizeof(table)[0];                                                          \
-    i++
+#define ENTRIES(table) (table), sizeof(table) / sizeof(table)[0]
 
 /* "Registers a user" of "registers a user". */
 static char capital(const char *text) { return (char)toupper((unsigned char)*text); }
@@ -74,6 +69,11 @@ static void roff_term(const char *term, const char *arg, const char *help, const
     printf("\n");
 }
 
+static void roff_entries(const char *title, const entry *entries, size_t len) {
+    printf(".SH %s\n", title);
+    for (size_t i = 0; i < len; i++) roff_term(entries[i].name, "", entries[i].help, "");
+}
+
 static void roff_command(const command *c) {
     reference_flag flags[REFERENCE_FLAGS_MAX];
     const size_t   len = reference_flags(c, flags);
@@ -104,12 +104,9 @@ static void man(void) {
     roff(about);
     printf("\n.SH COMMANDS\n");
     for (size_t i = 0; i < len; i++) roff_command(&all[i]);
-    printf(".SH EXIT STATUS\n");
-    for (EACH(i, exits)) roff_term(exits[i].code, "", exits[i].help, "");
-    printf(".SH ENVIRONMENT\n");
-    for (EACH(i, variables)) roff_term(variables[i].name, "", variables[i].help, "");
-    printf(".SH FILES\n");
-    for (EACH(i, files)) roff_term(files[i].name, "", files[i].help, "");
+    roff_entries("EXIT STATUS", ENTRIES(exits));
+    roff_entries("ENVIRONMENT", ENTRIES(variables));
+    roff_entries("FILES", ENTRIES(files));
 }
 
 /* ---- Markdown ---- */
@@ -129,6 +126,11 @@ static void markdown_row(const char *term, const char *arg, const char *help, co
     cell(help);
     cell(more);
     printf(" |\n");
+}
+
+static void markdown_entries(const char *title, const entry *entries, size_t len) {
+    printf("\n## %s\n\n| | |\n|---|---|\n", title);
+    for (size_t i = 0; i < len; i++) markdown_row(entries[i].name, "", entries[i].help, "");
 }
 
 static void markdown_flags(const reference_flag *flags, size_t len) {
@@ -175,12 +177,9 @@ static void markdown(void) {
         about);
     for (size_t i = 0; i < len; i++) markdown_command(&all[i]);
     markdown_common(all, len);
-    printf("\n## Exit codes\n\n| | |\n|---|---|\n");
-    for (EACH(i, exits)) printf("| %s | %s |\n", exits[i].code, exits[i].help);
-    printf("\n## Environment\n\n| | |\n|---|---|\n");
-    for (EACH(i, variables)) markdown_row(variables[i].name, "", variables[i].help, "");
-    printf("\n## Files\n\n| | |\n|---|---|\n");
-    for (EACH(i, files)) markdown_row(files[i].name, "", files[i].help, "");
+    markdown_entries("Exit codes", ENTRIES(exits));
+    markdown_entries("Environment", ENTRIES(variables));
+    markdown_entries("Files", ENTRIES(files));
 }
 
 int cmd_man(const call *c) {

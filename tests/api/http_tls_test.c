@@ -81,3 +81,23 @@ TEST(a_renewed_certificate_is_taken_and_one_that_is_no_good_leaves_the_old_one) 
     http_tls_free(t);
     ends();
 }
+
+/* By which the commands of its machine know it, whatever name is in it. */
+TEST(a_certificate_is_known_by_its_key_and_another_one_by_another) {
+    char      pin[HTTP_TLS_PIN], later[HTTP_TLS_PIN];
+    http_tls *t = NULL;
+    bool      renewed = false;
+
+    begins();
+    CHECK_INT(http_tls_new(paths[0], paths[1], &t, why), DN_OK);
+    CHECK_INT(http_tls_pin(t, pin), DN_OK);
+    CHECK(strncmp(pin, "sha256//", 8) == 0);
+    CHECK_UINT(strlen(pin), HTTP_TLS_PIN - 1);
+    CHECK_INT(rename(paths[2], paths[0]), 0);
+    CHECK_INT(rename(paths[3], paths[1]), 0);
+    CHECK_INT(http_tls_renew(t, &renewed, why), DN_OK);
+    CHECK_INT(http_tls_pin(t, later), DN_OK);
+    CHECK(renewed && strcmp(pin, later) != 0);
+    http_tls_free(t);
+    ends();
+}

@@ -65,8 +65,9 @@ static void opens_a_door(void) {
 
 /* Takes a request, gives `times` that answer, and ends the connection. */
 static void answers_many(const char *answer, size_t len, int times) {
-    const int fd = accept(door, NULL, NULL);
-    size_t    got = 0;
+    static char rest[1 << 16];
+    const int   fd = accept(door, NULL, NULL);
+    size_t      got = 0;
 
     CHECK(fd >= 0);
     while (got < sizeof head - 1 && !strstr(head, "\r\n\r\n")) {
@@ -77,7 +78,7 @@ static void answers_many(const char *answer, size_t len, int times) {
     }
     for (int i = 0; i < times && send(fd, answer, len, MSG_NOSIGNAL) == (ssize_t)len;) i++;
     (void)shutdown(fd, SHUT_WR);
-    while (recv(fd, head + got, sizeof head - 1 - got, 0) > 0) continue;
+    while (recv(fd, rest, sizeof rest, 0) > 0) continue;
     (void)close(fd);
 }
 
@@ -166,6 +167,28 @@ TEST(a_problem_steers_no_terminal) {
                    "HTTP/1.1 400 Bad Request\r\n\r\n"
                    "{\"detail\":\"\\u001b[2J\\nhello\"}",
                    2, "diurnal: ?[2J?hello\n");
+}
+
+/* A daemon whose disk is full says so before it has all of a file. */
+TEST(an_upload_that_is_refused_before_its_end_says_why) {
+    static char       csv[4 << 20];
+    static const char answer[] = "HTTP/1.1 507 Insufficient Storage\r\nConnection: close\r\n\r\n"
+                                 "{\"detail\":\"the disk is full: make room\"}";
+    place            *p = place_new(NULL);
+    int               status = 0;
+
+    opens_a_door();
+    memset(csv, '\n', sizeof csv);
+    const char *path = place_write(p, "users.csv", csv, sizeof csv);
+    CHECK(setenv("DIURNAL_TOKEN", "diurnal_of-the-test", 1) == 0);
+    const pid_t command = place_begin(p, ARGS("users", "import", path, "--url", url_of(door_port)));
+    answers_many(answer, sizeof answer - 1, 1);
+    CHECK(waitpid(command, &status, 0) == command);
+    CHECK_INT(WEXITSTATUS(status), 1);
+    CHECK_MSG(place_has_said(p, "diurnal: the disk is full: make room\n"), "%s",
+              place_read(p->log));
+    CHECK(place_has_said(p, "all of it may be sent again"));
+    CHECK_MSG(strstr(head, "\r\nContent-Type: text/csv\r\n"), "%s", head);
 }
 
 /* ---- Where it asks ---- */

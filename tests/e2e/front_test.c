@@ -219,6 +219,25 @@ TEST(top_gives_the_terminal_back_however_it_ends) {
     }
 }
 
+TEST(an_import_at_a_terminal_shows_how_far_it_is_and_takes_that_away_at_its_end) {
+    static const char csv[] = "ada,08:00\nbob,09:00,\ncy,25:00\n";
+    place            *p = served();
+    const char       *path = place_write(p, "users.csv", csv, sizeof csv - 1);
+    int               terminal, status;
+
+    forget();
+    const pid_t import =
+        place_begin_at_terminal(p, ARGS("users", "import", path), 24, 80, &terminal);
+    WAIT_FOR((look(terminal), strstr(seen, "2 users registered, 1 line refused")), 20000);
+    CHECK(waitpid(import, &status, 0) == import);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    CHECK_MSG(strstr(seen, "[##############################] 100 %  3 lines \r\033[K"),
+              "it shows: %s", seen);
+    CHECK(strstr(seen, "users.csv:3: "));
+    (void)close(terminal);
+    stops(p);
+}
+
 TEST(top_without_a_terminal_says_once_how_it_is) {
     place *p = served();
 

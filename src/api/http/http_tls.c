@@ -51,6 +51,7 @@ static int refuse(char *why, const char *setting, const char *path, const char *
 }
 
 /* A key with a passphrase would ask the terminal for it. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): its type is that of OpenSSL */
 static int no_passphrase(char *out, int size, int writing, void *context) {
     (void)out, (void)size, (void)writing, (void)context;
     return -1;
