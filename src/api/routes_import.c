@@ -10,11 +10,13 @@
 #include <strings.h>
 
 enum {
-    SETS_MAX = 1024, /* in one call */
-    LINE_LEAST = 25, /* {"id":"a","due":"00:00"} and its end */
+    SETS_MAX = 4096, /* in one call: a commit waits for the disk once for all of them */
+    BATCH = 1 << 18, /* bytes of it */
+    LINE_LEAST = 8,  /* a,00:00 and its end */
     SETS_OF_PIECE = ROUTE_PIECE / LINE_LEAST + 1,
+    BYTES_OF_PIECE = ROUTE_PIECE + DN_ID_MAX + SETS_OF_PIECE * (sizeof(dn_kv_set) + 8),
     SETS_FULL = SETS_MAX - SETS_OF_PIECE, /* another piece might not fit */
-    BATCH = SETS_MAX * (sizeof(dn_kv_set) + DN_ID_MAX + 8),
+    BYTES_FULL = BATCH - BYTES_OF_PIECE,
     ERRORS_MAX = 100,
     COMMIT_MS = 60000,
 };
@@ -77,6 +79,8 @@ static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
     return DN_OK;
 }
 
+static bool is_full(const batch *b) { return b->sets >= SETS_FULL || b->bytes >= BYTES_FULL; }
+
 /* ---- What goes on ---- */
 
 static route_step commit(dn_self *self, const route_world *w, exchange *x, import *im) {
@@ -102,13 +106,13 @@ static route_step result(exchange *x, import *im) {
 static route_step next(dn_self *self, const route_world *w, exchange *x, import *im) {
     const batch *b = &im->batches[im->filling];
 
-    if (!im->committing && b->sets > 0 && (im->ended || b->sets >= SETS_FULL)) {
+    if (!im->committing && b->sets > 0 && (im->ended || is_full(b))) {
         const route_step step = commit(self, w, x, im);
         if (step == ROUTE_DONE) return step;
         b = &im->batches[im->filling];
     }
     if (im->ended) return im->committing ? ROUTE_WAITS : result(x, im);
-    return b->sets >= SETS_FULL ? ROUTE_WAITS : ROUTE_WANTS_BODY;
+    return is_full(b) ? ROUTE_WAITS : ROUTE_WANTS_BODY;
 }
 
 /* It was not said when they begin, and today's cutoff has passed. */

@@ -533,6 +533,28 @@ TEST(an_import_takes_csv_where_it_is_said_to_be) {
     stops(p);
 }
 
+/* As many in a piece as there can be, behind some that fill no batch; and as much. */
+TEST(an_import_of_the_shortest_and_of_the_longest_lines_has_them_all) {
+    enum { LINES = 20000, FIRST = 600, ID = 128 };
+    place *p = serves();
+    char  *body = malloc(LINES * 10 + 1), *at = body, path[256];
+
+    for (int i = 0; i < LINES; i++)
+        at += sprintf(at, "%s%c,00:00\n", i < FIRST ? "aaaaa" : "", 'a' + i % 26);
+    CHECK_INT(imports_csv(p, body), 200);
+    CHECK_STR(member("accepted"), "20000");
+    at = body;
+    for (int i = 0; i < LINES * 10 / (ID + 8); i++) at += sprintf(at, "%0128d,00:00\n", i);
+    CHECK_INT(imports_csv(p, body), 200);
+    CHECK_STR(member("rejected"), "0");
+    (void)snprintf(path, sizeof path, "/api/v1/daily/users/%0128d", LINES * 10 / (ID + 8) - 1);
+    CHECK_ASKS(p, 200, "GET", path, NULL);
+    CHECK_ASKS(p, 200, "GET", "/api/v1/status", NULL);
+    CHECK_STR(member("store.users"), "1522");
+    free(body);
+    stops(p);
+}
+
 /* 00:00 has passed on every day; that of whoever says when it begins is no matter. */
 TEST(an_import_says_how_many_begin_tomorrow_because_their_cutoff_has_passed) {
     static const char lines[] = "{\"id\":\"a\",\"due\":\"00:00\"}\n"

@@ -40,11 +40,12 @@ void stops(place *p) {
     CHECK_INT(place_wait(p), 0);
 }
 
-static void read_answer(void) {
+static void read_answer(const char *request) {
     const char *body = strstr(answer, "\r\n\r\n");
 
     json_decref(DN_TAKE(said));
-    CHECK_MSG(strncmp(answer, "HTTP/1.1 ", 9) == 0 && body, "it is: %s", answer);
+    CHECK_MSG(strncmp(answer, "HTTP/1.1 ", 9) == 0 && body, "%.200s is answered: %s", request,
+              answer);
     if (strstr(answer, "json\r\n") && body[4] && !answer_field("Content-Encoding")) {
         said = json_loads(body + 4, JSON_REJECT_DUPLICATES, NULL);
         CHECK_MSG(said, "it is: %s", answer);
@@ -68,7 +69,7 @@ int asks_whole(const place *p, const char *method, const char *path, const char 
     CHECK((size_t)len + body_len < sizeof request);
     if (body) memcpy(request + len, body, body_len);
     answer = place_asks(p, request, (size_t)len + (body ? body_len : 0));
-    read_answer();
+    read_answer(request);
     return (int)strtol(answer + 9, NULL, 10);
 }
 
