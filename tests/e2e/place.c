@@ -221,7 +221,13 @@ uint16_t place_port(const place *p) {
     static const char mark[] = "://127.0.0.1:"; /* HTTP or HTTPS */
 
     CHECK(place_has_said(p, mark));
-    return (uint16_t)strtol(strstr(words, mark) + sizeof mark - 1, NULL, 10);
+    for (const char *at = words; (at = strstr(at, mark));) {
+        char      *end;
+        const long port = strtol(at += sizeof mark - 1, &end, 10);
+        if (strncmp(end, "/metrics", 8) == 0) return (uint16_t)port; /* else it is a runner's */
+    }
+    CHECK_MSG(false, "it does not say where it listens: %s", words);
+    return 0;
 }
 
 static int connect_to(uint16_t port) {
