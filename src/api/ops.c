@@ -27,6 +27,7 @@ static const op ops[] = {
     {"history", op_history},
     {"slo", op_slo},
     {"actors", op_actors},
+    {"running", op_running},
     {"tokens", op_tokens},
     {"token_make", op_token_make},
     {"token_revoke", op_token_revoke},

@@ -13,6 +13,7 @@
  *     {"op":"put","id","due","starts_on"}   "new", "tomorrow", "user"
  *     {"op":"days","id","before","max"}     "items": ledger rows, newest first; "next_cursor"
  *     {"op":"history","first","last","cursor"} "items": totals, by day; "next_cursor"
+ *     {"op":"running","max"}                "items": id, due, day, attempt, since, the oldest first; "running": all
  *     {"op":"slo"}                          "items"
  *     {"op":"actors"}                       "items", "loops", "crashes"
  *     {"op":"tokens"}                       "items": "id", "name", "scope", "created_at", "expires_at"
@@ -95,7 +96,7 @@ bool ask_id(ask *a, dn_kv_id *out_id); /* required */
 /* ops_users.c, ops_ledger.c, ops_daemon.c, ops_actors.c, ops_tokens.c */
 op_fn op_put, op_remove, op_user, op_list, op_numbers;
 op_fn op_day, op_days, op_history, op_why;
-op_fn op_today, op_status, op_slo, op_actors, op_backup;
+op_fn op_today, op_running, op_status, op_slo, op_actors, op_backup;
 op_fn op_tokens, op_token_make, op_token_revoke;
 
 #endif

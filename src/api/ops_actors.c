@@ -4,12 +4,14 @@
 
 enum { ROWS_MAX = 64 };
 
-static json_t *actor_item(const dn_report *r, const dn_actor_report *a) {
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:I, s:I}", "name", a->name, "class",
-                     a->cls, "loop", r->loop, "mailbox", (json_int_t)a->depth, "mailbox_peak",
-                     (json_int_t)a->depth_peak, "handled", (json_int_t)a->handled, "busy_ms",
-                     (double)a->busy_ns / 1e6, "longest_ms", (double)a->longest_ns / 1e6,
-                     "heap_bytes", (json_int_t)a->heap_bytes, "restarts", (json_int_t)a->restarts);
+static json_t *actor_item(const ops_world *w, const dn_report *r, const dn_actor_report *a) {
+    return json_pack("{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:f, s:f, s:I, s:I}", "name", a->name,
+                     "class", a->cls, "loop", r->loop, "supervisor",
+                     dn_service_supervisor_of(w->about->service, a->name, a->cls), "mailbox",
+                     (json_int_t)a->depth, "mailbox_peak", (json_int_t)a->depth_peak, "handled",
+                     (json_int_t)a->handled, "busy_ms", (double)a->busy_ns / 1e6, "longest_ms",
+                     (double)a->longest_ns / 1e6, "heap_bytes", (json_int_t)a->heap_bytes,
+                     "restarts", (json_int_t)a->restarts);
 }
 
 static json_t *crash_item(const dn_report *r, const dn_crash_report *c) {
@@ -29,24 +31,23 @@ static bool take(ask *a, const char *key, json_t *item) {
     return json_array_append_new(json_object_get(a->answer, key), item) == 0;
 }
 
-static bool take_report(ask *a, const dn_report *r) {
+static bool take_report(const ops_world *w, ask *a, const dn_report *r) {
     bool whole = take(a, "loops", loop_item(r));
 
     for (size_t i = 0; i < r->actors_len; i++)
-        whole &= take(a, "items", actor_item(r, &r->rows[i]));
+        whole &= take(a, "items", actor_item(w, r, &r->rows[i]));
     for (size_t i = 0; i < r->crashes_len; i++)
         whole &= take(a, "crashes", crash_item(r, &r->crashes[i]));
     return whole;
 }
 
 ask_step op_actors(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    (void)w;
     if (!reply) {
         ask_put(a, "items", json_array());
         ask_put(a, "loops", json_array());
         ask_put(a, "crashes", json_array());
         if (!a->answer) return ASK_DONE;
-    } else if (dn_msg_size(reply) == 0 || !take_report(a, dn_msg_body_borrow(reply))) {
+    } else if (dn_msg_size(reply) == 0 || !take_report(w, a, dn_msg_body_borrow(reply))) {
         return ask_refuse(a, "failed", "out of memory");
     }
     if (a->stage == DN_SERVICE_LOOPS) return ASK_DONE;

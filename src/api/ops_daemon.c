@@ -6,6 +6,7 @@
 
 #include "domain/roster.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,6 +69,52 @@ ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply
         if (!ask_day(a, "day", &a->day)) return ASK_REFUSED;
         return ask_call(self, a, w->executor, DN_ASK_RUNNING, NULL, 0);
     }
+}
+
+/* ---- running: who runs, and since when ---- */
+
+enum { RUNNING_MAX = 500 };
+
+static int older_first(const void *a, const void *b) {
+    const dn_running *const *r = a, *const *s = b;
+
+    return ((*r)->since_ms > (*s)->since_ms) - ((*r)->since_ms < (*s)->since_ms);
+}
+
+static json_t *running_item(const dn_running *r) {
+    char due[DN_DUE_TEXT];
+
+    dn_due_write(r->due, due);
+    return json_pack("{s:s%, s:s, s:o, s:I, s:o}", "id", r->id, (size_t)r->id_len, "due", due,
+                     "day", json_of_day(r->day), "attempt", (json_int_t)r->attempt, "since",
+                     json_of_instant(r->since_ms));
+}
+
+static ask_step running_answer(ask *a, const dn_msg *reply, size_t max) {
+    size_t len = 0, at = 0;
+
+    for (DN_PACK_EACH_ID(dn_running, r, reply)) len += r != NULL;
+    const dn_running **all = len > 0 ? malloc(len * sizeof *all) : NULL;
+    json_t            *items = json_array();
+    if (all) {
+        for (DN_PACK_EACH_ID(dn_running, r, reply)) all[at++] = r;
+        qsort(all, len, sizeof *all, older_first);
+    }
+    for (size_t i = 0; i < at && i < max; i++)
+        (void)json_array_append_new(items, running_item(all[i]));
+    free(all);
+    const bool whole = at == len && json_array_size(items) == (len < max ? len : max);
+    ask_put(a, "items", items);
+    ask_put(a, "running", json_integer((json_int_t)len));
+    return whole ? ASK_DONE : ask_refuse(a, "failed", "out of memory");
+}
+
+ask_step op_running(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    int64_t max = RUNNING_MAX;
+
+    if (!ask_number(a, "max", 1, RUNNING_MAX, &max)) return ASK_REFUSED;
+    if (reply) return running_answer(a, reply, (size_t)max);
+    return ask_call(self, a, w->executor, DN_ASK_RUNNING, NULL, 0);
 }
 
 /* ---- status: each actor in turn ---- */

@@ -376,8 +376,9 @@ static int run_to_the_end(served *d) {
     loops[DN_SERVICE_LOOPS] = "record";
     const dn_runtime_config config = {
         .loops = loops, .loops_len = DN_SERVICE_LOOPS + (d->recorder != NULL), .notice = on_notice};
-    const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &d->tree.top, .name = "top"};
-    int                 rc = dn_runtime_new(&config, &d->runtime);
+    const dn_spawn_spec root = {
+        .cls = &dn_supervisor_class, .config = &d->tree.top, .name = DN_SERVICE_TOP};
+    int rc = dn_runtime_new(&config, &d->runtime);
 
     if (rc < 0)
         return complain(DN_EXIT_FAILED, "the runtime cannot be made: %s", dn_error_text(rc));

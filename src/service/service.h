@@ -37,7 +37,7 @@ typedef struct dn_service_config {
 extern const char *const dn_service_loops[];
 enum { DN_SERVICE_LOOPS = 3 };
 
-/* The tree, whose root is a supervisor of the spec `top`: `core` with the daily path, and beside it `edge` with
+/* The tree, whose root is a supervisor of the spec `top`, by the name of DN_SERVICE_TOP: `core` with the daily path, and beside it `edge` with
  * what may come and go without a job noticing. The specs live here. */
 typedef struct dn_service_tree {
     dn_child_spec      core_children[8], top_children[3];
@@ -45,8 +45,14 @@ typedef struct dn_service_tree {
     dn_dynamic_spec    tasks;
 } dn_service_tree;
 
+#define DN_SERVICE_TOP "top"
+
 /* edge: children of the edge supervisor, or none. */
 void dn_service_tree_make(const dn_service_config *config, const dn_child_spec *edge,
                           size_t edge_len, dn_service_tree *out_tree);
+
+/* Who starts an actor of that name and class, and stops with it; NULL: nobody, it is the root. */
+const char *dn_service_supervisor_of(const dn_service_config *config, const char *name,
+                                     const char *cls);
 
 #endif

@@ -8,8 +8,12 @@
 #include "tick.h"
 
 #include <assert.h>
+#include <string.h>
 
 const char *const dn_service_loops[] = {"main", "run", "store"};
+
+#define SERVICE_CORE "core"
+#define SERVICE_EDGE "edge"
 
 enum { INTENSITY = 10, PERIOD_MS = 60000, MARGIN_MS = 10000, WRITE_MS = 60000 };
 
@@ -61,10 +65,24 @@ void dn_service_tree_make(const dn_service_config *config, const dn_child_spec *
     t->edge.children.rows = edge;
     t->edge.children.len = edge_len;
     if (config->witness) t->top_children[len++] = *config->witness;
-    t->top_children[len++] = dn_supervisor_child("core", &t->core);
-    if (edge_len > 0) t->top_children[len++] = dn_supervisor_child("edge", &t->edge);
+    t->top_children[len++] = dn_supervisor_child(SERVICE_CORE, &t->core);
+    if (edge_len > 0) t->top_children[len++] = dn_supervisor_child(SERVICE_EDGE, &t->edge);
     t->top = (dn_supervisor_spec){
         .strategy = DN_ONE_FOR_ONE, .intensity = INTENSITY, .period_ms = PERIOD_MS};
     t->top.children.rows = t->top_children;
     t->top.children.len = len;
+}
+
+const char *dn_service_supervisor_of(const dn_service_config *config, const char *name,
+                                     const char *cls) {
+    dn_service_tree t;
+    const size_t    len = make_core(config, &t);
+
+    if (strcmp(name, DN_SERVICE_TOP) == 0) return NULL;
+    if (strcmp(name, SERVICE_CORE) == 0 || strcmp(name, SERVICE_EDGE) == 0) return DN_SERVICE_TOP;
+    if (config->witness && strcmp(name, config->witness->name) == 0) return DN_SERVICE_TOP;
+    if (strcmp(cls, dn_task_class.name) == 0) return DN_TASKS;
+    for (size_t i = 0; i < len; i++)
+        if (strcmp(name, t.core_children[i].name) == 0) return SERVICE_CORE;
+    return SERVICE_EDGE;
 }

@@ -124,7 +124,15 @@ TEST(how_the_daemon_is_is_told) {
     CHECK_ASKS(p, 200, "GET", "/api/v1/slo", NULL);
     CHECK_STR(member("items.0.name"), "tick_budget");
     CHECK_ASKS(p, 200, "GET", "/api/v1/actors", NULL);
-    CHECK(strstr(answer, "\"name\":\"kv\",\"class\":\"kv\",\"loop\":\"store\""));
+    CHECK(strstr(answer,
+                 "\"name\":\"kv\",\"class\":\"kv\",\"loop\":\"store\",\"supervisor\":\"core\""));
+    CHECK(strstr(
+        answer, "\"name\":\"top\",\"class\":\"supervisor\",\"loop\":\"main\",\"supervisor\":null"));
+    CHECK(strstr(
+        answer,
+        "\"name\":\"core\",\"class\":\"supervisor\",\"loop\":\"main\",\"supervisor\":\"top\""));
+    CHECK(strstr(answer,
+                 "\"name\":\"web\",\"class\":\"web\",\"loop\":\"main\",\"supervisor\":\"edge\""));
     CHECK(strstr(answer, "\"name\":\"executor\",\"class\":\"executor\",\"loop\":\"run\""));
     CHECK_STR(member("crashes"), "[]");
     CHECK_STR(member("loops.2.name"), "store");
