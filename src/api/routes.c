@@ -15,8 +15,8 @@ static const route routes_open[] = {
 };
 
 const route *const routes_all[] = {
-    routes_open,    routes_daemon, routes_users, routes_days,   routes_tokens,
-    routes_session, routes_events, routes_audit, routes_backup, NULL,
+    routes_open,   routes_daemon, routes_users,  routes_days, routes_tokens, routes_session,
+    routes_events, routes_audit,  routes_backup, routes_page, NULL,
 };
 #define EACH_ROUTE(r)                                                                              \
     const route *const *t_ = routes_all;                                                           \

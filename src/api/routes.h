@@ -112,7 +112,7 @@ route_fn route_healthz, route_readyz, route_metrics, route_import, route_api;
 
 /* Each ends with a row without a method. */
 extern const route routes_daemon[], routes_users[], routes_days[], routes_tokens[],
-    routes_session[], routes_events[], routes_audit[], routes_backup[];
+    routes_session[], routes_events[], routes_audit[], routes_backup[], routes_page[];
 /* All of them; ends with NULL. What each takes and answers stands in openapi.json. */
 extern const route *const routes_all[];
 

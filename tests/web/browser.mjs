@@ -10,7 +10,7 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
     '--disable-component-update', '--disable-sync'];
 
 let browser = null, desk = null;
-const launched = async () => (browser ||= await chromium.launch({ executablePath: process.env.DIURNAL_CHROMIUM, args: FLAGS }));
+export const launched = async () => (browser ||= await chromium.launch({ executablePath: process.env.DIURNAL_CHROMIUM, args: FLAGS }));
 export const closeBrowser = async () => browser?.close();
 
 /* The page in a context of its own; and in the end, what it complained of or asked for meanwhile: nothing but what it is

@@ -1,0 +1,73 @@
+/* api.js - asks the daemon. What it refuses is an Error with the sentence it said. */
+
+export class Problem extends Error {
+    constructor(status, detail) {
+        super(detail);
+        this.status = status;
+    }
+}
+
+/* The session has ended, as any request may find out. */
+let onEnded = () => {};
+export const whenSessionEnds = (what) => { onEnded = what; };
+
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+
+export async function problemOf(response) {
+    let detail = response.statusText;
+    try { detail = (await response.json()).detail || detail; } catch { /* no document: the status says what there is to say */ }
+    return new Problem(response.status, sentence(detail || `status ${response.status}`));
+}
+
+export const unreachable = () => new Problem(0, 'The daemon cannot be reached.');
+
+export async function ask(method, path, body, signal) {
+    let response;
+    try {
+        response = await fetch('/api/v1' + path, {
+            method, signal, cache: 'no-store', credentials: 'same-origin',
+            headers: { 'X-Diurnal-Request': '1', ...(body && { 'Content-Type': 'application/json' }) },
+            body: body && JSON.stringify(body),
+        });
+    } catch (error) {
+        if (error.name === 'AbortError') throw error;
+        throw unreachable();
+    }
+    if (response.status === 401 && path !== '/session') onEnded();
+    if (!response.ok) throw await problemOf(response);
+    return response.status === 204 ? null : response.json();
+}
+export const get = (path, signal) => ask('GET', path, undefined, signal);
+/* These two are ids as others are, but no browser can be made to leave them in an address. */
+export function userPath(id) {
+    if (id === '.' || id === '..') throw new Problem(400, `A browser cannot ask for the id “${id}”; diurnal why, set and rm can.`);
+    return '/daily/users/' + encodeURIComponent(id);
+}
+
+/* What is filled in of these, as a query. */
+export function query(params) {
+    const text = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== '' && value !== null && value !== undefined)).toString();
+    return text && '?' + text;
+}
+
+/* A file, as it is. fetch says nothing of how far it is: this does. */
+export function upload(file, onProgress) {
+    const request = new XMLHttpRequest();
+    const done = new Promise((resolve, reject) => {
+        request.upload.onprogress = (event) => onProgress(event.loaded, event.total);
+        request.onload = () => {
+            let answer = null;
+            try { answer = JSON.parse(request.responseText); } catch { /* judged by its status */ }
+            if (request.status === 401) onEnded();
+            if (request.status === 200 && answer) resolve(answer);
+            else reject(new Problem(request.status, sentence(answer?.detail || `status ${request.status}`)));
+        };
+        request.onerror = () => reject(new Problem(0, 'The connection broke. Send all of it again: who is registered already stays as they are.'));
+        request.onabort = () => reject(new Problem(0, 'Stopped. Lines that were sent before may have been taken.'));
+    });
+    request.open('POST', '/api/v1/daily/users:import');
+    request.setRequestHeader('X-Diurnal-Request', '1');
+    request.setRequestHeader('Content-Type', /\.csv$/i.test(file.name) ? 'text/csv' : 'application/x-ndjson');
+    request.send(file);
+    return { done, stop: () => request.abort() };
+}

@@ -1,0 +1,36 @@
+/* login.js - a token is shown once; from then on the browser has a cookie that no script can read. */
+import { ask } from './api.js';
+import { h, setText, show } from './dom.js';
+import { mark } from './shell.js';
+
+export function loginView({ why, onSession }) {
+    const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+    const input = h('input', { id: 'token', name: 'token', type: 'password', autocomplete: 'current-password', spellcheck: 'false', autocapitalize: 'off', required: true, 'aria-describedby': 'token-help' });
+    const button = h('button', { type: 'submit', class: 'primary' }, 'Log in');
+
+    async function login(event) {
+        event.preventDefault();
+        const token = input.value.trim();
+        if (!token) { input.focus(); return; }
+        button.disabled = true;
+        show(problem, false);
+        try {
+            onSession(await ask('POST', '/session', { token }));
+        } catch (error) {
+            setText(problem, error.status === 401 ? 'This is no token that is valid.' : error.message);
+            show(problem, true);
+            input.select();
+        }
+        button.disabled = false;
+    }
+
+    return h('main', { class: 'alone' },
+        h('h1', { class: 'mark' }, mark(), 'diurnal'),
+        why && h('p', { class: 'why-here' }, why),
+        h('form', { onsubmit: login, novalidate: true },
+            h('label', { for: 'token' }, 'Token'), input, problem, button),
+        h('div', { id: 'token-help', class: 'help' },
+            h('p', null, 'The first token of a daemon is in the file ', h('code', null, 'admin.token'), ' of its data directory. ',
+                h('code', null, 'diurnal dashboard'), ' prints a link that needs none.'),
+            h('p', null, 'It is sent to this daemon alone, and not kept here: the session ends after 12 hours, or after 2 without use.')));
+}

@@ -1,0 +1,74 @@
+/* minute.js - who is due in a minute, and how each of them is today. */
+import { get, query } from './api.js';
+import { chip, empty, failure, h, later, loading, rowsIn, show, theirs } from './dom.js';
+import { linkTo } from './router.js';
+import { due, dueText, number, when } from './words.js';
+
+const PAGE = 50, RUNNING = 500;
+
+/* last_date has a day's outcome when it is not before that day. */
+export const stateOf = (user, day, running) => (user.last_date && user.last_date >= day ? user.status : running.has(user.id) ? 'running' : 'pending');
+
+export function minuteUsers() {
+    const title = h('h2'), link = h('a', { class: 'all' }, 'In the list of users'), body = h('tbody'), rows = rowsIn(body);
+    const table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Users of the minute' }, h('table', null,
+        h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'User'), h('th', { scope: 'col' }, 'Today'), h('th', { scope: 'col' }, 'Last success'))), body));
+    const more = h('button', { type: 'button', hidden: true }, 'More'), note = h('div');
+    let minute = null, day = null, known = '', limit = PAGE, reading = null, running = new Set();
+
+    async function read() {
+        reading?.abort();
+        const own = reading = new AbortController(), at = dueText(minute);
+        try {
+            const list = await get('/daily/users' + query({ due_from: at, due_to: at, limit }), own.signal);
+            const runs = known && JSON.parse(known)?.running > 0 ? await get('/daily/running' + query({ limit: RUNNING }), own.signal) : { items: [] };
+            running = new Set(runs.items.map((item) => item.id));
+            rows(list.items, (user) => user.id, makeRow);
+            show(table, list.items.length > 0);
+            show(more, Boolean(list.next_cursor) && limit < 500);
+            note.replaceChildren(list.items.length === 0 ? empty('Nobody is due in this minute.') : '');
+        } catch (error) {
+            if (error.name === 'AbortError') return;
+            show(table, false);
+            note.replaceChildren(failure(error, read));
+        }
+    }
+    const makeRow = (user) => {
+        const state = h('td'), last = h('td'), name = h('a', { href: linkTo('users', [user.id]) }, theirs(user.id));
+        let key = '';
+        return {
+            node: h('tr', null, h('th', { scope: 'row' }, name), state, last),
+            update(now) {
+                const is = stateOf(now, day, running), fresh = is + now.last_run_at;
+                if (fresh === key) return;
+                key = fresh;
+                state.replaceChildren(chip(is));
+                last.replaceChildren(when(now.last_run_at, day));
+            },
+        };
+    };
+    const soon = later(150, read);
+    more.addEventListener('click', () => { limit = 500; read(); });
+
+    return {
+        node: h('section', { class: 'card minute-users' }, h('div', { class: 'card-head' }, title, link), note, table, more),
+        /* item: what the day says of that minute; when it has changed, its users are read anew. */
+        update(nextMinute, item, nextDay) {
+            const key = JSON.stringify(item ?? null);
+            if (nextMinute === minute && key === known && nextDay === day) return;
+            if (nextMinute !== minute) {
+                limit = PAGE;
+                title.replaceChildren('Due at ', due(dueText(nextMinute), nextDay), item ? ` · ${number(item.users)}` : '');
+                link.href = linkTo('users', [], { due_from: dueText(nextMinute), due_to: dueText(nextMinute) });
+                note.replaceChildren(loading());
+                show(table, false);
+                show(more, false);
+            }
+            minute = nextMinute;
+            day = nextDay;
+            known = key;
+            soon();
+        },
+        leave() { soon.cancel(); reading?.abort(); },
+    };
+}

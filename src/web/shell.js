@@ -1,0 +1,136 @@
+/* shell.js - what stands around every view: where one can go, whose session it is, the time, and whether what is shown is
+ * how things are. */
+import { closeDialogs, h, say, setAttr, setText, show, svg } from './dom.js';
+import { routeOf } from './router.js';
+import { clock, duration, isElsewhere, localTime, number, plural, zone } from './words.js';
+import { actorsView } from './actors.js';
+import { daysView } from './days.js';
+import { queueView } from './queue.js';
+import { settingsView } from './settings.js';
+import { slosView } from './slos.js';
+import { todayView } from './today.js';
+import { userView } from './user.js';
+import { usersView } from './users.js';
+
+const PLACES = [['today', 'Today', todayView], ['users', 'Users', usersView], ['queue', 'Queue', queueView], ['slos', 'SLOs', slosView],
+    ['actors', 'Actors', actorsView], ['days', 'Days', daysView], ['settings', 'Settings', settingsView]];
+const SCOPES = ['none', 'read', 'operate', 'admin'];
+
+export const mark = () => svg('svg', { class: 'logo', viewBox: '0 0 32 32', width: 28, height: 28, 'aria-hidden': 'true' },
+    svg('path', { class: 'sun', d: 'M6 20a10 10 0 0 1 20 0z' }), svg('path', { class: 'line', d: 'M2 20.6h28' }), svg('path', { class: 'now', d: 'M12.5 24h7L16 29.5z' }));
+
+const viewOf = (route) => (route.name === 'users' && route.args.length ? userView : PLACES.find(([name]) => name === route.name)?.[2]);
+
+/* ---- Light and dark ---- */
+
+function themeSwitch() {
+    const select = h('select', { id: 'theme', onchange: () => {
+        const theme = select.value;
+        if (theme) document.documentElement.dataset.theme = theme;
+        else delete document.documentElement.dataset.theme;
+        try { localStorage.setItem('diurnal-theme', theme); } catch { /* for this page, then */ }
+    } }, [['', 'System'], ['light', 'Light'], ['dark', 'Dark']].map(([value, text]) => h('option', { value }, text)));
+    select.value = document.documentElement.dataset.theme || '';
+    return h('span', { class: 'theme' }, h('label', { for: 'theme' }, 'Colours'), select);
+}
+
+/* ---- Is it live? ---- */
+
+function banner(model) {
+    const text = h('p'), button = h('button', { type: 'button', onclick: () => model.retry() }, 'Try now');
+    const node = h('div', { class: 'banner', hidden: true }, text, button);
+    let since = null, wasLost = false;
+    return {
+        node,
+        update() {
+            const { connected, retryIn, error } = model.connection;
+            const isLost = !connected && error !== null;
+            if (isLost && !wasLost) { since = model.now(); say('The connection to the daemon is lost. It is tried again by itself.'); }
+            if (connected && wasLost) say('Connected again.');
+            if (connected || isLost) wasLost = isLost;
+            show(node, isLost || Boolean(model.failed));
+            if (isLost) setText(text, `${error} What you see is as it was at ${clock(since)} UTC. ${retryIn > 0 ? `Trying again in ${retryIn} s.` : 'Trying again…'}`);
+            else if (model.failed) setText(text, `${model.failed.message} Trying again…`);
+            show(button, isLost);
+        },
+    };
+}
+
+/* ---- The foot: the daemon in one line ---- */
+
+function foot(model) {
+    const daemon = h('p'), doing = h('p'), store = h('p', { class: 'alarm', hidden: true });
+    return {
+        node: h('footer', null, store, doing, daemon),
+        update() {
+            const s = model.status;
+            if (!s) return;
+            setText(daemon, `diurnal ${s.daemon.version}, process ${s.daemon.pid}, up ${duration(Math.floor((model.now() - Date.parse(s.daemon.started_at)) / 1000) * 1000)}; data in ${s.daemon.data}, jobs by ${s.daemon.runner}`);
+            setText(doing, !s.tick.loaded ? `Users are being read: ${number(s.tick.users)} so far.`
+                : `${plural(s.tick.users, 'user')}; a tick every ${duration(s.daemon.tick_ms)}, the last at ${s.tick.last_at ? clock(Date.parse(s.tick.last_at)) : '–'} UTC took ${duration(s.tick.took_us / 1000)}`);
+            show(store, s.store.full);
+            setText(store, `The disk is full: ${number(s.store.waiting_writes)} writes wait in memory, and are tried until they are on the disk.`);
+        },
+    };
+}
+
+export function shell({ model, session, onLogout }) {
+    const main = h('main', { id: 'main', tabindex: -1 });
+    const live = h('span', { class: 'live' }), utc = h('span', { class: 'utc' }), here = h('span', { class: 'local' });
+    const nav = h('nav', { 'aria-label': 'Views' }, h('ul', null, PLACES.map(([name, title]) => h('li', null, h('a', { href: '#/' + name, 'data-name': name }, title)))));
+    const notice = banner(model), end = foot(model);
+    const may = (scope) => SCOPES.indexOf(session.scope) >= SCOPES.indexOf(scope);
+    const node = h('div', { class: 'shell' },
+        h('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); main.focus(); } }, 'Skip to the content'),
+        h('header', { class: 'top' },
+            h('a', { class: 'mark', href: '#/today', 'aria-label': 'diurnal, today' }, mark(), h('span', { 'aria-hidden': 'true' }, 'diurnal')),
+            h('div', { class: 'clock' }, live, utc, here),
+            h('div', { class: 'session' }, themeSwitch(),
+                h('span', { class: 'who' }, h('span', { class: 'unseen' }, 'Logged in as '), h('bdi', { class: 'name' }, session.name), h('span', { class: 'scope' }, session.scope)),
+                h('button', { type: 'button', class: 'quiet', onclick: onLogout }, 'Log out')),
+            nav),
+        notice.node, main, end.node);
+    let view = null, viewMaker = null;
+
+    function arrive(first) {
+        if (location.hash.startsWith('#ticket=')) return;
+        const route = routeOf(location.hash), maker = viewOf(route);
+        for (const link of nav.querySelectorAll('a')) setAttr(link, 'aria-current', link.dataset.name === route.name && 'page');
+        if (view?.moved && maker === viewMaker) { view.moved(route); return; }
+        view?.leave?.();
+        closeDialogs();
+        viewMaker = maker;
+        view = maker ? maker({ model, route, may }) : { title: 'Nothing here', node: h('section', null, h('h1', null, 'There is nothing here'), h('p', null, h('a', { href: '#/today' }, 'Today'))) };
+        main.replaceChildren(view.node);
+        document.title = `${view.title} · diurnal`;
+        scrollTo(0, 0);
+        if (!first) {
+            const title = main.querySelector('h1');
+            title.tabIndex = -1;
+            title.focus({ preventScroll: true });
+        }
+    }
+    const onHash = () => arrive(false);
+
+    function time() {
+        const now = model.now();
+        setText(utc, `${clock(now)} UTC`);
+        setText(here, isElsewhere(now) ? `${localTime(now, true)} ${zone(now)}` : '');
+        show(here, isElsewhere(now));
+    }
+    const stopListening = model.subscribe((changed) => {
+        const { connected, error } = model.connection;
+        setAttr(live, 'data-state', connected ? 'live' : error ? 'lost' : 'begins');
+        setText(live, connected ? 'Live' : error ? 'Not live' : 'Connecting');
+        time();
+        notice.update();
+        end.update();
+        view?.update?.(changed);
+    });
+
+    return {
+        node,
+        start() { time(); addEventListener('hashchange', onHash); arrive(true); },
+        stop() { stopListening(); removeEventListener('hashchange', onHash); view?.leave?.(); closeDialogs(); },
+    };
+}

@@ -1,0 +1,111 @@
+/* today.js - did everybody get theirs today? The day at a glance, by hours, and down to the users of a minute. */
+import { figure, h, loading, setText, show } from './dom.js';
+import { hour } from './hour.js';
+import { minuteUsers } from './minute.js';
+import { goTo, linkTo } from './router.js';
+import { strip, waiting } from './strip.js';
+import { dayLong, dueMinute, dueText, minuteOf, number, share } from './words.js';
+
+/* The first thing one wants to know, as a sentence. */
+function verdict(t) {
+    if (t.users === 0) return 'Nobody is registered yet';
+    const open = t.pending;
+    if (t.cutoff_reached === 0 && open === 0) return `All ${number(t.users)} have theirs today`;
+    if (open === 0) return `${number(t.cutoff_reached)} of ${number(t.users)} did not get theirs`;
+    if (t.cutoff_reached === 0) return `${number(t.success)} of ${number(t.users)} have theirs, none was missed`;
+    return `${number(t.success)} of ${number(t.users)} have theirs, ${number(t.cutoff_reached)} did not`;
+}
+
+/* The strip, for who would rather have it in numbers. Drawn only while it is open. */
+function table() {
+    const body = h('tbody');
+    const node = h('details', { class: 'alternative' }, h('summary', null, 'By the hour, as a table'),
+        h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'The day by the hour' }, h('table', { class: 'numbers' },
+            h('thead', null, h('tr', null, ['Hour (UTC)', 'Users', 'Success', 'Cutoff', 'Running', 'Pending'].map((name) => h('th', { scope: 'col' }, name)))), body)));
+    const cells = Array.from({ length: 24 }, (_, i) => {
+        const values = Array.from({ length: 5 }, () => h('td'));
+        body.append(h('tr', null, h('th', { scope: 'row' }, h('a', { href: linkTo('today', [dueText(i * 60)]) }, `${dueText(i * 60)}–${dueText(i * 60 + 59)}`)), values));
+        return values;
+    });
+    let minutes = [];
+    function draw() {
+        if (!node.open) return;
+        cells.forEach((values, i) => {
+            const sums = [0, 0, 0, 0, 0];
+            for (const m of minutes.slice(i * 60, i * 60 + 60))
+                if (m) [m.users, m.success, m.cutoff_reached, m.running, waiting(m)].forEach((n, at) => { sums[at] += n; });
+            sums.forEach((n, at) => setText(values[at], n === 0 ? '·' : number(n)));
+        });
+    }
+    node.addEventListener('toggle', draw);
+    return { node, update(now) { minutes = now; draw(); } };
+}
+
+function welcome(may) {
+    return h('section', { class: 'card welcome' },
+        h('h2', null, 'A first user'),
+        h('p', null, 'Each user has something once a day, by a time of their own. diurnal attempts it in the hour before, and by the cutoff has written what came of it.'),
+        may('operate') ? h('p', null, h('a', { class: 'button primary', href: linkTo('users', [], { register: '1' }) }, 'Register a user'), ' ', h('a', { class: 'button', href: linkTo('users', [], { import: '1' }) }, 'Import a file'))
+            : h('p', null, 'This session may look only: a token of scope operate may register them.'));
+}
+
+export function todayView({ model, route, may }) {
+    const title = h('h1'), date = h('p', { class: 'over' }), waitsFor = h('div'), content = h('div', { hidden: true });
+    const figures = { success: figure('Success', 'success'), running: figure('Running', 'running'), pending: figure('Pending', 'pending'), cutoff_reached: figure('Cutoff reached', 'cutoff_reached') };
+    const pick = (minute) => goTo(linkTo('today', [dueText(minute)]), { replace: true });
+    const day = strip({ onPick: pick }), zoom = hour({ onPick: pick }), users = minuteUsers(), numbers = table();
+    const zoomTitle = h('h2'), follow = h('button', { type: 'button', class: 'quiet', onclick: () => goTo(linkTo('today'), { replace: true }) }, 'Back to now');
+    const first = welcome(may), sheet = h('div', null,
+        h('section', { class: 'card day' }, h('h2', { class: 'unseen' }, 'The day, minute by minute'), day.node, numbers.node),
+        h('div', { class: 'drill' }, h('section', { class: 'card' }, h('div', { class: 'card-head' }, zoomTitle, follow), zoom.node), users.node));
+    content.append(h('dl', { class: 'figures' }, Object.values(figures).map((one) => one.node)), first, sheet);
+    let chosen = null, lastMinute = null;
+
+    const read = (where) => { chosen = dueMinute(where.args[0]); };
+    const nowMinute = () => (model.day ? minuteOf(model.now()) : null);
+    const minute = () => chosen ?? nowMinute() ?? 0;
+
+    function choose() {
+        const at = minute(), now = nowMinute(), hourAt = Math.floor(at / 60) * 60;
+        const shown = { minutes: model.minutes, most: model.totals.most || 1, day: model.day, minute: at, follows: chosen === null, now, window: model.status?.daemon.window_minutes || 0 };
+        day.update(shown);
+        zoom.update(shown);
+        users.update(at, model.minutes[at], model.day);
+        setText(zoomTitle, `${dueText(hourAt)} to ${dueText(hourAt + 59)}`);
+        show(follow, chosen !== null);
+    }
+    function draw() {
+        const t = model.totals;
+        show(waitsFor, !t);
+        show(content, Boolean(t));
+        if (!t) { setText(title, 'Today'); return; }
+        setText(date, `${dayLong(model.day)}, a day of UTC`);
+        setText(title, verdict(t));
+        figures.success.set(number(t.success), share(t.success, t.users));
+        figures.cutoff_reached.set(number(t.cutoff_reached), share(t.cutoff_reached, t.users));
+        figures.running.set(number(t.running), model.status ? `of ${number(model.status.executor.max_concurrency)} at once` : '');
+        figures.pending.set(number(t.pending - t.running), share(t.pending - t.running, t.users));
+        show(first, t.users === 0);
+        show(sheet, t.users > 0);
+        numbers.update(model.minutes);
+        choose();
+    }
+    waitsFor.append(loading());
+    read(route);
+    draw();
+
+    return {
+        title: 'Today',
+        node: h('section', { class: 'today' }, date, title, waitsFor, content),
+        update(changed) {
+            if (changed.has('minutes')) draw();
+            else if (model.totals && changed.has('clock')) {
+                day.mark(nowMinute());
+                if (chosen === null && minute() !== lastMinute) choose();
+            }
+            lastMinute = minute();
+        },
+        moved(next) { read(next); if (model.totals) choose(); },
+        leave() { day.leave(); users.leave(); },
+    };
+}

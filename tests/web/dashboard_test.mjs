@@ -1,0 +1,652 @@
+/* dashboard_test.mjs - the dashboard of a real daemon, as somebody uses it: node dashboard_test.mjs DIURNAL [sentence].
+ * Without a sentence it lists them. Nothing sleeps: what is to come is waited for, and a machine may be slow. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { apart, closeBrowser, contrast, launched, rgb } from './browser.mjs';
+import { dueIn, farFromMidnight, newDaemon, newWay, until } from './daemon.mjs';
+import { hostile } from './hostile.mjs';
+
+const [program, sentence] = process.argv.slice(2);
+const VIEWS = ['today', 'users', 'users/ok-1', 'queue', 'slos', 'actors', 'days', 'settings'];
+const REFUSED = /status of 401/; /* whether there is a session already is asked first */
+const PATIENCE = 60000;
+
+/* The page of a daemon in a browser of its own; in the end, what it complained of, did or asked for meanwhile: nothing but
+ * what is tolerated. */
+async function withPage({ url, scheme = 'light', width = 1280, motion = 'no-preference', zone = 'UTC', tolerates = [] }, look) {
+    const context = await (await launched()).newContext({ viewport: { width, height: 900 }, colorScheme: scheme, reducedMotion: motion, timezoneId: zone });
+    const page = await context.newPage(), complaints = [], requests = [];
+    page.setDefaultTimeout(PATIENCE);
+    page.on('console', (m) => ['error', 'warning'].includes(m.type()) && complaints.push(`console: ${m.text()}`));
+    page.on('pageerror', (e) => complaints.push(`uncaught: ${e.stack}`));
+    page.on('dialog', (d) => { complaints.push(`a dialog: ${d.message()}`); return d.dismiss(); });
+    page.on('popup', () => complaints.push('a window was opened'));
+    page.on('request', (r) => { requests.push(r); if (new URL(r.url()).origin !== url) complaints.push(`a request: ${r.url()}`); });
+    await page.addInitScript(() => {
+        window.violations = [];
+        document.addEventListener('securitypolicyviolation', (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+    });
+    try {
+        await look(page, requests);
+        assert.deepEqual(await page.evaluate(() => [window.violations, window.hurt ?? null]), [[], null]);
+        const left = complaints.filter((text) => ![REFUSED, ...tolerates].some((pattern) => pattern.test(text)));
+        assert.deepEqual(left, []);
+    } catch (error) {
+        error.stack += `\ncomplaints: ${complaints.join('\n')}\nthe page: ${await page.evaluate(() => document.body.innerText.slice(0, 3000)).catch(String)}`;
+        throw error;
+    } finally {
+        await context.close();
+    }
+}
+
+const live = (page) => page.waitForSelector('.live[data-state=live]');
+async function logIn(page, url, token, hash = '') {
+    await page.goto(url + '/' + hash);
+    await page.fill('#token', token);
+    await page.click('button[type=submit]');
+    await live(page);
+}
+async function withDaemon(look, args = []) {
+    await farFromMidnight();
+    const daemon = await newDaemon(program, args);
+    try {
+        await look(daemon);
+    } finally {
+        await daemon.end();
+    }
+}
+/* Logged in with everything allowed. */
+const used = (options, look, args) => withDaemon((daemon) => withPage({ url: daemon.url, ...options }, async (page, requests) => {
+    await logIn(page, daemon.url, daemon.token);
+    await look(page, daemon, requests);
+}), args);
+
+const textOf = async (page, selector) => (await page.textContent(selector)).replace(/\u00a0/g, ' ').trim();
+const sees = (page, selector, words) => page.waitForFunction(([selector, words]) => [...document.querySelectorAll(selector)].some((node) => node.checkVisibility() && node.textContent.replace(/\u00a0/g, ' ').includes(words)), [selector, words]);
+const goes = async (page, hash) => { await page.evaluate((to) => { location.hash = to; }, '#/' + hash); };
+/* A user of each outcome, and one who runs. */
+async function populate(daemon) {
+    for (let i = 1; i <= 12; i++) await daemon.put(`ok-${i}`, dueIn(10 + i));
+    await daemon.put('bad-1', dueIn(20));
+    await daemon.put('slow-1', dueIn(30));
+    await daemon.put('cut-1', dueIn(-1), 'today');
+    await until('outcomes', async () => {
+        const { items } = await daemon.ask('GET', '/daily/users?limit=100');
+        return items.filter((user) => user.status === 'success').length === 12 && items.some((user) => user.status === 'cutoff_reached') && (await daemon.ask('GET', '/daily/running')).running === 1;
+    });
+}
+
+const AXE = fs.readFileSync(path.join(process.env.DIURNAL_WEB_MODULES || '.', 'node_modules/axe-core/axe.min.js'), 'utf8');
+async function passesAxe(page, what) {
+    if (!(await page.evaluate(() => Boolean(window.axe)))) await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+    assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((node) => `${node.target} ${node.failureSummary}`).join(' | ')}`), [], what);
+}
+
+const tests = {
+    /* ---- Who ---- */
+
+    async a_token_lets_one_in_and_what_is_none_does_not() {
+        await withDaemon((daemon) => withPage({ url: daemon.url }, async (page) => {
+            await page.goto(daemon.url);
+            await page.waitForSelector('#token:focus');
+            for (const wrong of ['diurnal_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', 'x', '<b>']) {
+                await page.fill('#token', wrong);
+                await page.press('#token', 'Enter');
+                await sees(page, '[role=alert]', 'This is no token that is valid.');
+                assert.equal(await page.locator('nav').count(), 0);
+            }
+            await page.fill('#token', ` ${daemon.token}\n`);
+            await page.click('button[type=submit]');
+            await live(page);
+            assert.equal(await textOf(page, '.who .name'), 'admin');
+            assert.equal(await textOf(page, '.who .scope'), 'admin');
+            /* It is kept in a cookie that no script can read, and nowhere else. */
+            assert.deepEqual(await page.evaluate(() => [document.cookie, Object.values(localStorage).join(), Object.values(sessionStorage).join(), location.href.includes('diurnal_')]), ['', '', '', false]);
+            await page.reload();
+            await live(page);
+            await page.click('text=Log out');
+            await sees(page, '.why-here', 'You are logged out.');
+            await page.reload();
+            await page.waitForSelector('#token');
+        }));
+    },
+
+    async a_ticket_in_a_link_lets_one_in_once_and_is_taken_out_of_the_address() {
+        await withDaemon(async (daemon) => {
+            const { ticket } = await daemon.ask('POST', '/tickets');
+            await withPage({ url: daemon.url }, async (page) => {
+                await page.goto(`${daemon.url}/#ticket=${ticket}`);
+                await live(page);
+                assert.equal(page.url(), `${daemon.url}/`);
+                assert.equal(await page.evaluate(() => history.length), 2); /* about:blank, and this: nothing to go back to has it */
+            });
+            await withPage({ url: daemon.url }, async (page) => {
+                await page.goto(`${daemon.url}/#ticket=${ticket}`);
+                await sees(page, '.why-here', 'This link was used already, or is older than a minute.');
+                assert.equal(page.url(), `${daemon.url}/`);
+            });
+        });
+    },
+
+    async who_may_only_look_is_offered_nothing_else() {
+        await withDaemon(async (daemon) => {
+            await populate(daemon);
+            const buttons = {};
+            for (const scope of ['read', 'operate']) {
+                const { token } = await daemon.ask('POST', '/tokens', { name: `${scope}er`, scope });
+                await withPage({ url: daemon.url }, async (page) => {
+                    await logIn(page, daemon.url, token, '#/users');
+                    assert.equal(await textOf(page, '.who .scope'), scope);
+                    await sees(page, 'tbody', 'ok-1');
+                    buttons[scope] = [await page.locator('main .actions button').allTextContents()];
+                    await goes(page, 'users/ok-1');
+                    await sees(page, '.why', 'ok-1 is due at');
+                    buttons[scope].push(await page.locator('main .actions button').allTextContents());
+                });
+            }
+            assert.deepEqual(buttons, { read: [[], []], operate: [['Register a user', 'Import a file'], ['Change due', 'Remove']] });
+        });
+    },
+
+    async a_token_that_is_revoked_ends_its_session() {
+        await withDaemon(async (daemon) => {
+            const { id, token } = await daemon.ask('POST', '/tokens', { name: 'short', scope: 'read' });
+            await withPage({ url: daemon.url, tolerates: [/INCOMPLETE_CHUNKED/, /CONNECTION_RESET/] }, async (page) => {
+                await logIn(page, daemon.url, token);
+                await daemon.ask('DELETE', `/tokens/${id}`);
+                await sees(page, '.why-here', 'Your session has ended');
+            });
+        });
+    },
+
+    /* ---- The day ---- */
+
+    async a_user_is_registered_and_its_run_watched_to_its_success_without_a_reload() {
+        await used({}, async (page, daemon) => {
+            await page.evaluate(() => { window.stayed = true; });
+            await sees(page, 'h1', 'Nobody is registered yet');
+            await page.click('text=Register a user');
+            const due = dueIn(40);
+            await page.fill('#new-id', 'slow ada');
+            await page.fill('#new-due', due);
+            await page.click('dialog button[type=submit]');
+            await sees(page, '.why li', 'The 1st attempt is running now.');
+            await goes(page, `today/${due}`);
+            await sees(page, '.figure', 'Running1');
+            await sees(page, '.minute-users tbody', 'running');
+            await page.waitForFunction(() => document.querySelector('.bars.is-running[d]'));
+            assert.match(await page.getAttribute('[role=slider]', 'aria-valuetext'), new RegExp(`^${due} UTC: 1.user, 1 running$`));
+            daemon.open();
+            await sees(page, 'h1', 'All 1 have theirs today');
+            await sees(page, '.minute-users tbody', 'success');
+            await page.waitForFunction(() => document.querySelector('.bars.is-success[d]') && !document.querySelector('.bars.is-running[d]'));
+            await page.click('.minute-users tbody a');
+            await sees(page, '.why li', 'on the 1st attempt');
+            await sees(page, '.calendar .today', 'success, 1 attempt');
+            assert.equal(await page.evaluate(() => window.stayed), true);
+        });
+    },
+
+    async a_cutoff_is_seen_and_why_it_was_reached_is_found() {
+        await used({}, async (page, daemon) => {
+            await daemon.put('ok-1', dueIn(30));
+            await goes(page, 'users?register=1');
+            await page.fill('#new-id', 'too late');
+            await page.fill('#new-due', dueIn(-1));
+            await page.selectOption('#new-from', 'today');
+            await page.press('#new-due', 'Enter');
+            await sees(page, '.why li', 'the cutoff was reached');
+            await page.click('nav >> text=Today');
+            await sees(page, 'h1', '1 of 2 did not get theirs');
+            await sees(page, '.figure', 'Cutoff reached1');
+            await page.waitForFunction(() => ['success', 'cutoff_reached'].every((state) => document.querySelector(`.bars.is-${state}[d]`)));
+            /* It hangs below the line: its place tells it, whatever the colours. */
+            const [down, up] = await page.evaluate(() => ['.bars.is-cutoff_reached[d]', '.bars.is-success[d]'].map((of) => { const { y, height } = document.querySelector(of).getBBox(); return { y, height }; }));
+            assert.ok(down.y >= up.y + up.height, `${down.y} is above ${up.y + up.height}`);
+            await page.click('.alternative summary');
+            await sees(page, '.alternative tbody', '1');
+            await page.focus('[role=slider]');
+            const at = Number(await page.getAttribute('[role=slider]', 'aria-valuenow'));
+            const [hours, minutes] = dueIn(-1).split(':').map(Number);
+            for (let n = at; n > hours * 60 + minutes; n--) await page.keyboard.press('ArrowLeft');
+            await sees(page, '.minute-users h2', dueIn(-1).slice(0, 2));
+            await page.click('.minute-users tbody a:has-text("too late")');
+            await sees(page, '.why li', 'without an attempt having begun');
+        });
+    },
+
+    async a_bad_job_is_told_with_its_attempts_and_the_class_of_its_error() {
+        await used({}, async (page, daemon) => {
+            await daemon.put('bad bob', dueIn(30));
+            await goes(page, 'users/bad%20bob');
+            await sees(page, '.why li', '1 attempt so far; the last failure was llm.');
+            await goes(page, 'queue');
+            await sees(page, '.figure', 'Not ok1');
+        });
+    },
+
+    async times_are_told_in_utc_and_beside_it_as_it_is_here() {
+        await used({ zone: 'Asia/Kolkata' }, async (page, daemon) => {
+            await daemon.put('ok-1', '23:00');
+            assert.match(await textOf(page, '.clock .utc'), /^\d\d:\d\d:\d\d UTC$/);
+            assert.match(await textOf(page, '.clock .local'), /^\d\d:\d\d:\d\d( \+1 d)? GMT\+5:30$/);
+            await goes(page, 'users');
+            await sees(page, 'tbody', '23:00, here 04:30 +1 d');
+        });
+        await used({}, async (page, daemon) => {
+            await daemon.put('ok-1', '23:00');
+            await goes(page, 'users');
+            await sees(page, 'tbody', '23:00');
+            assert.equal(await page.locator('.local:visible').count(), 0);
+        });
+    },
+
+    /* ---- Users ---- */
+
+    async users_are_looked_for_by_their_id_their_outcome_and_when_they_are_due() {
+        await used({}, async (page, daemon) => {
+            await populate(daemon);
+            for (let i = 0; i < 100; i++) await daemon.put(`many-${String(i).padStart(3, '0')}`, '00:00');
+            const ids = () => page.locator('table.users tbody th').allTextContents();
+            const shows = (what, isSo) => until(what, async () => isSo(await ids()));
+            await goes(page, 'users');
+            await shows('a page', (all) => all.length === 50);
+            await page.click('text=Next');
+            await shows('the next', (all) => all.length === 50 && all[0] === 'many-048');
+            await page.click('text=Next');
+            await shows('the last', (all) => all.length === 15 && all.at(-1) === 'slow-1');
+            await page.click('text=Back');
+            await shows('the one before', (all) => all[0] === 'many-048');
+            await page.fill('#q', 'ok-1');
+            await shows('by id', (all) => all.join() === 'ok-1,ok-10,ok-11,ok-12');
+            assert.match(page.url(), /#\/users\?q=ok-1$/);
+            await page.fill('#q', '');
+            await page.selectOption('#status', 'cutoff_reached');
+            await shows('by outcome', (all) => all.join() === 'cut-1');
+            await page.selectOption('#status', '');
+            await page.fill('#due_from', '0:00');
+            await page.fill('#due_to', '00:00');
+            await shows('by due', (all) => all.length === 50 && all.every((id) => id.startsWith('many')));
+            assert.match(page.url(), /due_from=00%3A00&due_to=00%3A00/);
+            await page.fill('#due_to', '25:00');
+            await page.waitForSelector('#due_to[aria-invalid=true]');
+            await page.click('text=Clear');
+            await shows('all', (all) => all[0] === 'bad-1');
+            await page.goto(`${daemon.url}/#/users?q=nobody`);
+            await sees(page, '.empty', 'Nobody is like that.');
+        });
+    },
+
+    async a_file_is_imported_and_the_lines_that_are_no_good_are_shown() {
+        await used({}, async (page, daemon) => {
+            const file = (name, text) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+            await goes(page, 'users?import=1');
+            await page.setInputFiles('#file', file('users.ndjson', '{"id":"ada","due":"08:00"}\n{"id":"bob","due":"25:00"}\nnot json <b>\n{"id":"cy","due":"09:00"}\n'));
+            await page.click('dialog button[type=submit]');
+            await sees(page, '.verdict', '2 users taken, 2 lines refused.');
+            const lines = await page.locator('.errors tbody tr').allTextContents();
+            assert.equal(lines.length, 2);
+            assert.match(lines[0], /^2due "25:00" is not HH:MM/);
+            assert.match(lines[1], /^3/);
+            await sees(page, 'table.users tbody', 'ada');
+            await page.setInputFiles('#file', file('more.CSV', 'id,due\ndee,10:00\n'));
+            await page.click('dialog button[type=submit]');
+            await sees(page, '.verdict', '1 user taken.');
+            await page.keyboard.press('Escape');
+            await page.waitForSelector('dialog', { state: 'detached' });
+            await sees(page, 'table.users tbody', 'dee');
+            assert.equal((await daemon.ask('GET', '/daily/users/dee')).due, '10:00');
+        });
+    },
+
+    async a_large_file_is_told_how_far_it_is() {
+        await used({}, async (page) => {
+            await goes(page, 'users?import=1');
+            const lines = Array.from({ length: 60000 }, (_, i) => `{"id":"user ${i} ${'x'.repeat(60)}","due":"08:00"}`).join('\n');
+            await page.setInputFiles('#file', { name: 'users.ndjson', mimeType: 'text/plain', buffer: Buffer.from(lines) });
+            await page.evaluate(() => { window.far = []; new MutationObserver(() => window.far.push(document.querySelector('.far span').textContent)).observe(document.querySelector('.far'), { subtree: true, childList: true, characterData: true }); });
+            await page.click('dialog button[type=submit]');
+            await sees(page, '.verdict', '60,000 users taken.');
+            assert.ok((await page.evaluate(() => window.far)).some((text) => /MiB/.test(text)));
+        });
+    },
+
+    async a_user_is_changed_and_after_a_question_removed() {
+        await used({}, async (page, daemon) => {
+            await daemon.put('ok ada/b?c#d', dueIn(120));
+            await goes(page, 'users');
+            await page.click('table.users tbody a');
+            await sees(page, 'h1', 'ok ada/b?c#d');
+            await page.click('text=Change due');
+            await page.fill('#due', '26:00');
+            await page.click('dialog button[type=submit]');
+            await sees(page, 'dialog [role=alert]', 'The time is HH:MM');
+            await page.fill('#due', '23:58');
+            await page.click('dialog button[type=submit]');
+            await sees(page, '.why li', 'is due at 23:58 UTC every day');
+            await page.click('main >> text=Remove');
+            await page.click('dialog >> text=Cancel');
+            assert.equal((await daemon.ask('GET', '/daily/users')).items.length, 1);
+            await page.click('main >> text=Remove');
+            await page.click('dialog button.danger');
+            await sees(page, '.empty', 'Nobody is registered yet.');
+            assert.equal((await daemon.ask('GET', '/daily/users')).items.length, 0);
+            await page.goBack();
+            await sees(page, 'main', 'Users');
+        });
+    },
+
+    /* ---- The daemon ---- */
+
+    async each_view_shows_what_the_daemon_says() {
+        await used({}, async (page, daemon) => {
+            await populate(daemon);
+            await goes(page, 'queue');
+            await sees(page, 'tbody th', 'slow-1');
+            await sees(page, '.figure', 'In flight1of 64');
+            await page.waitForFunction(() => document.querySelectorAll('.spark .line[d]').length === 2);
+            await goes(page, 'slos');
+            await sees(page, '.level', 'Everybody gets theirs');
+            await until('all service levels', async () => (await page.locator('.level').count()) === (await daemon.ask('GET', '/slo')).items.length);
+            await sees(page, '.level', 'cutoff_miss_rate');
+            await goes(page, 'actors');
+            for (const name of ['top', 'core', 'queue', 'executor', 'kv', 'web', 'task × 1']) await sees(page, '.actors tbody th', name);
+            const depth = (name) => page.locator(`.actors tbody th:has(.name:text-is("${name}"))`).evaluate((node) => parseFloat(node.style.paddingLeft) || 0);
+            assert.deepEqual([await depth('top') < await depth('core'), await depth('core') < await depth('tasks'), await depth('tasks') < await depth('task × 1')], [true, true, true]);
+            await sees(page, '.empty', 'Nothing has crashed.');
+            await goes(page, 'days');
+            await sees(page, '.days tbody tr', 'Today, so far');
+            assert.match(await textOf(page, '.days tbody tr'), /13121092\.3 %$/);
+            await goes(page, 'settings');
+            await sees(page, '.settings tbody tr', 'tick_ms100flag--tick-ms');
+            await page.check('#only');
+            await page.waitForFunction(() => [...document.querySelectorAll('.settings .source')].every((node) => node.textContent !== 'default'));
+            await goes(page, 'nothing');
+            await sees(page, 'h1', 'There is nothing here');
+        });
+    },
+
+    async what_cannot_be_read_is_said_and_tried_again_when_asked() {
+        await used({ tolerates: [/status of 503/] }, async (page, daemon) => {
+            await daemon.put('ok-1', dueIn(30));
+            let broken = true;
+            await page.route('**/api/v1/{config,daily/users,daily/users?*}', (route) => (broken ? route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"detail":"the daemon is starting"}' }) : route.continue()));
+            for (const [hash, then] of [['settings', '.settings tbody'], ['users', 'table.users tbody']]) {
+                broken = true;
+                await goes(page, hash);
+                await sees(page, '.failure', 'The daemon is starting.');
+                broken = false;
+                await page.click('text=Try again');
+                await sees(page, then, hash === 'users' ? 'ok-1' : 'tick_ms');
+            }
+        });
+    },
+
+    async a_connection_that_breaks_is_said_and_what_came_meanwhile_is_caught_up_with() {
+        await withDaemon(async (daemon) => {
+            const way = await newWay(daemon.port);
+            try {
+                await withPage({ url: way.url, tolerates: [/ERR_/] }, async (page, requests) => {
+                    await daemon.put('ok-1', dueIn(30));
+                    await logIn(page, way.url, daemon.token);
+                    await sees(page, 'h1', 'All 1 have theirs today');
+                    way.cut();
+                    await sees(page, '.banner', 'The daemon cannot be reached. What you see is as it was at');
+                    await page.waitForSelector('.live[data-state=lost]');
+                    await page.waitForFunction(() => /Trying again in \d+ s\./.test(document.querySelector('.banner').textContent));
+                    assert.match(await textOf(page, '#said'), /^The connection to the daemon is lost\./);
+                    await sees(page, 'h1', 'All 1 have theirs today');
+                    await daemon.put('ok-2', dueIn(30));
+                    await until('ok-2', async () => (await daemon.ask('GET', '/daily/users/ok-2')).status);
+                    way.mend();
+                    await live(page);
+                    await sees(page, 'h1', 'All 2 have theirs today');
+                    assert.equal(await page.locator('.banner:visible').count(), 0);
+                    assert.equal(await textOf(page, '#said'), 'Connected again.');
+                    /* It went on where it was, and did not read all again. */
+                    const events = requests.filter((r) => r.url().endsWith('/api/v1/events')), last = await events.at(-1).allHeaders();
+                    assert.match(last['last-event-id'], /^[0-9a-f]+-\d+$/);
+                    assert.equal(requests.filter((r) => r.url().endsWith('/api/v1/daily/today')).length, 1);
+                });
+            } finally {
+                way.end();
+            }
+        });
+    },
+
+    async a_daemon_that_is_killed_and_started_again_asks_for_a_login_and_leads_back() {
+        await used({ tolerates: [/ERR_/] }, async (page, daemon) => {
+            await daemon.put('ok-1', dueIn(30));
+            await goes(page, 'users/ok-1');
+            await sees(page, '.why li', 'success');
+            await daemon.kill();
+            await page.waitForFunction(() => /Trying again in \d+ s\./.test(document.querySelector('.banner')?.textContent));
+            await daemon.start();
+            await page.evaluate(() => [...document.querySelectorAll('.banner button')].forEach((button) => button.click()));
+            await sees(page, '.why-here', 'the daemon was started again');
+            await page.fill('#token', daemon.token);
+            await page.click('button[type=submit]');
+            await live(page);
+            await sees(page, '.why li', 'success');
+        });
+    },
+
+    /* ---- For everybody ---- */
+
+    async each_view_passes_axe_in_light_and_dark_on_a_desk_and_a_phone() {
+        await withDaemon(async (daemon) => {
+            await populate(daemon);
+            for (const [scheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]])
+                await withPage({ url: daemon.url, scheme, width, zone: 'Europe/Berlin' }, async (page) => {
+                    await page.goto(daemon.url);
+                    await page.waitForSelector('#token');
+                    await passesAxe(page, `login ${scheme} ${width}`);
+                    await logIn(page, daemon.url, daemon.token);
+                    for (const view of VIEWS) {
+                        await goes(page, view);
+                        await page.waitForFunction(() => document.querySelector('main h1')?.textContent && !document.querySelector('main .loading')?.checkVisibility());
+                        await page.$$eval('main details', (all) => all.forEach((one) => { one.open = true; }));
+                        await passesAxe(page, `${view} ${scheme} ${width}`);
+                        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= width, `${view} ${width}`);
+                    }
+                    for (const dialog of ['register', 'import']) {
+                        await goes(page, `users?${dialog}=1`);
+                        await goes(page, 'today');
+                        await goes(page, `users?${dialog}=1`);
+                        await page.waitForSelector('dialog[open]');
+                        await passesAxe(page, `${dialog} ${scheme} ${width}`);
+                        await page.keyboard.press('Escape');
+                    }
+                });
+        });
+    },
+
+    async everything_is_reached_and_done_by_keyboard() {
+        await used({}, async (page, daemon) => {
+            await populate(daemon);
+            await sees(page, 'h1', 'have theirs');
+            const focused = () => page.evaluate(() => { const node = document.activeElement, style = getComputedStyle(node); return { text: (node.getAttribute('aria-label') || node.textContent || node.id || node.tagName).trim(), role: node.getAttribute('role'), outline: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2 }; });
+            await page.evaluate(() => document.activeElement.blur());
+            await page.keyboard.press('Tab');
+            assert.equal((await focused()).text, 'Skip to the content');
+            await page.keyboard.press('Enter');
+            assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+            /* The strip is one stop; arrows, pages, home and end go through its minutes. */
+            await page.keyboard.press('Tab');
+            assert.deepEqual(await focused(), { text: 'Minute of the day', role: 'slider', outline: true });
+            const minute = async () => Number(await page.getAttribute('[role=slider]', 'aria-valuenow'));
+            for (const [key, at] of [['Home', 0], ['ArrowRight', 1], ['PageUp', 61], ['ArrowUp', 71], ['ArrowLeft', 70], ['End', 1439]]) {
+                await page.keyboard.press(key);
+                await until(key, async () => (await minute()) === at);
+            }
+            assert.match(page.url(), /#\/today\/23%3A59$/);
+            /* The table, then the way back to now, then the one minute of the hour that is in the order, and from it the others. */
+            for (const words of ['By the hour', 'Back to now', '23:59 UTC: nobody is due']) {
+                await page.keyboard.press('Tab');
+                const now = await focused();
+                assert.ok(now.text.startsWith(words) && now.outline, JSON.stringify(now));
+            }
+            await page.keyboard.press('ArrowLeft');
+            await until('the minute before', async () => (await focused()).text.startsWith('23:58'));
+            await page.keyboard.press('Home');
+            await until('the first of the hour', async () => (await focused()).text.startsWith('23:00'));
+            await page.keyboard.press('Tab');
+            assert.equal((await focused()).text, 'In the list of users');
+            await page.keyboard.press('Enter');
+            /* A new view has the focus at its title. */
+            await until('users', async () => (await focused()).text === 'Users');
+            await page.keyboard.press('Tab');
+            assert.equal((await focused()).text, 'Register a user');
+            await page.keyboard.press('Enter');
+            await until('the dialog', async () => (await page.evaluate(() => document.activeElement.id)) === 'new-id');
+            await page.keyboard.type('ok-new');
+            await page.keyboard.press('Tab');
+            await page.keyboard.type(dueIn(45));
+            await page.keyboard.press('Enter');
+            await sees(page, '.why li', 'success');
+            await page.keyboard.press('Tab');
+            await page.keyboard.press('Tab');
+            assert.equal((await focused()).text, 'Remove');
+            await page.keyboard.press('Enter');
+            await page.waitForSelector('dialog[open]');
+            await page.keyboard.press('Escape');
+            await until('back', async () => (await focused()).text === 'Remove');
+        });
+    },
+
+    async words_can_be_read_and_colours_told_apart_in_light_and_dark() {
+        for (const scheme of ['light', 'dark'])
+            await withDaemon((daemon) => withPage({ url: daemon.url, scheme }, async (page) => {
+                await page.goto(daemon.url);
+                await page.waitForSelector('#token');
+                const told = await page.evaluate(() => {
+                    const probe = document.body.appendChild(document.createElement('i'));
+                    return Object.fromEntries(['paper', 'card', 'ink', 'soft', 'success', 'cutoff', 'cutoff-ink', 'missed', 'running', 'pending', 'accent', 'good', 'alarm-paper', 'alarm-ink', 'warn-paper', 'warn-ink', 'focus'].map((name) => {
+                        probe.style.color = `var(--${name})`;
+                        return [name, getComputedStyle(probe).color];
+                    }));
+                });
+                const of = (name) => rgb(told[name]);
+                for (const [text, under] of [['ink', 'paper'], ['soft', 'paper'], ['soft', 'card'], ['accent', 'card'], ['accent', 'paper'], ['cutoff-ink', 'card'], ['good', 'card'], ['alarm-ink', 'alarm-paper'], ['warn-ink', 'warn-paper']])
+                    assert.ok(contrast(of(text), of(under)) >= 4.5, `${scheme}: ${text} on ${under}: ${contrast(of(text), of(under))}`);
+                assert.ok(contrast(of('focus'), of('card')) >= 3);
+                for (const [a, b] of [['success', 'cutoff'], ['success', 'missed'], ['success', 'pending'], ['success', 'running'], ['cutoff', 'missed'], ['cutoff', 'pending'], ['running', 'pending'], ['success', 'card'], ['cutoff', 'card'], ['pending', 'card']])
+                    assert.ok(apart(of(a), of(b)) > 12, `${scheme}: ${a} and ${b} are ${apart(of(a), of(b))} apart`);
+            }));
+    },
+
+    async light_or_dark_is_chosen_and_kept() {
+        await used({ scheme: 'light' }, async (page) => {
+            const paper = async () => rgb(await page.$eval('body', (node) => getComputedStyle(node).backgroundColor))[0];
+            assert.ok(await paper() > 200);
+            await page.selectOption('#theme', 'dark');
+            assert.ok(await paper() < 60);
+            await page.reload();
+            await live(page);
+            assert.ok(await paper() < 60);
+            assert.equal(await page.inputValue('#theme'), 'dark');
+            await page.selectOption('#theme', '');
+            assert.ok(await paper() > 200);
+        });
+    },
+
+    async who_wants_no_motion_gets_none() {
+        await used({ motion: 'reduce' }, async (page) => {
+            await sees(page, 'h1', 'Nobody');
+            assert.equal(await page.evaluate(() => [...document.querySelectorAll('*')].filter((node) => { const style = getComputedStyle(node); return style.animationName !== 'none' || parseFloat(style.transitionDuration) > 0 || style.scrollBehavior === 'smooth'; }).length), 0);
+        });
+    },
+
+    /* ---- Nobody's text is more than a text ---- */
+
+    async two_hundred_hostile_texts_do_nothing_wherever_they_are_stored() {
+        await withDaemon(async (daemon) => {
+            assert.ok(hostile.length >= 200, `${hostile.length}`);
+            const due = dueIn(30);
+            const taken = await daemon.ask('POST', '/daily/users:import', hostile.map((id) => JSON.stringify({ id, due })).join('\n'));
+            assert.deepEqual(taken.errors, []);
+            const evil = '<img src=x onerror=hurt=1>';
+            const { token } = await daemon.ask('POST', '/tokens', { name: evil, scope: 'operate' });
+            await withPage({ url: daemon.url }, async (page) => {
+                await logIn(page, daemon.url, token, '#/users');
+                assert.equal(await textOf(page, '.who .name'), evil);
+                const seen = new Set();
+                for (;;) {
+                    const before = seen.size;
+                    await until('a page of them', async () => { (await page.locator('table.users tbody th bdi').evaluateAll((all) => all.map((node) => node.textContent))).forEach((id) => seen.add(id)); return seen.size > before; });
+                    if (!(await page.locator('button:text-is("Next"):visible').count())) break;
+                    await page.click('button:text-is("Next")');
+                }
+                assert.deepEqual([...seen].sort(), [...hostile].sort());
+                await goes(page, `today/${due}`);
+                await page.waitForFunction(() => document.querySelectorAll('.minute-users tbody tr').length === 50);
+                await page.click('.minute-users >> text=More');
+                await page.waitForFunction((n) => document.querySelectorAll('.minute-users tbody tr').length === n, hostile.length);
+                for (const id of hostile.filter((text) => text !== '.' && text !== '..')) {
+                    await page.evaluate((to) => { location.hash = '#/users/' + encodeURIComponent(to); }, id);
+                    await page.waitForFunction((is) => document.querySelector('h1')?.textContent === is && document.querySelector('.why li')?.textContent.startsWith(is), id);
+                }
+                /* And by links as they stand in the list, and as titles of dialogs. */
+                for (const id of ['#ticket=x', '%2e%2e%2f', 'a/b/c', '<svg onload=hurt=1>']) {
+                    await page.evaluate((to) => { location.hash = '#/users?' + new URLSearchParams({ q: to }); }, id);
+                    await page.locator('table.users tbody a').filter({ hasText: id }).first().click();
+                    await page.waitForFunction((is) => document.querySelector('h1')?.textContent === is, id);
+                    await page.click('main >> text=Remove');
+                    await page.waitForSelector('dialog[open]');
+                    await page.keyboard.press('Escape');
+                }
+                await goes(page, 'users/..');
+                await sees(page, '.failure', 'A browser cannot ask for the id “..”');
+                assert.equal(await page.locator('main img, main script, main iframe, main style').count(), 0);
+            });
+        });
+    },
+
+    async no_script_but_the_pages_own_may_run_and_no_text_becomes_markup() {
+        await withDaemon((daemon) => withPage({ url: daemon.url, tolerates: [/Content Security Policy/, /Trusted(HTML|Script)/] }, async (page) => {
+            await page.goto(daemon.url);
+            await page.waitForSelector('#token');
+            const tried = await page.evaluate(() => {
+                const script = document.createElement('script');
+                let markup = 'taken';
+                try { script.textContent = 'window.hurt = 1'; document.body.append(script); } catch { /* so much the better */ }
+                try { document.body.insertAdjacentHTML('beforeend', '<b id=made></b>'); } catch { markup = 'refused'; }
+                return [window.hurt ?? null, markup, document.getElementById('made')];
+            });
+            assert.deepEqual(tried, [null, 'refused', null]);
+            await page.evaluate(() => { window.violations = []; });
+        }));
+    },
+
+    /* ---- What it costs ---- */
+
+    async the_first_load_is_small_and_the_second_asks_only_whether_there_is_another() {
+        await withDaemon((daemon) => withPage({ url: daemon.url }, async (page) => {
+            const loaded = async () => page.evaluate(() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map((entry) => ({ name: entry.name, wire: entry.transferSize, status: entry.responseStatus })));
+            await page.goto(daemon.url);
+            await page.waitForSelector('#token');
+            const first = await loaded(), bytes = first.reduce((sum, entry) => sum + entry.wire, 0);
+            assert.ok(first.length > 10 && bytes > 10000 && bytes <= 150 * 1024, `${bytes} bytes in ${first.length}`);
+            console.log(`first load: ${bytes} bytes on the wire in ${first.length} requests`);
+            await page.goto(daemon.url);
+            await page.waitForSelector('#token');
+            const again = (await loaded()).filter((entry) => !entry.name.includes('/api/')).reduce((sum, entry) => sum + entry.wire, 0);
+            assert.ok(again < 4096, `${again} bytes the second time`);
+        }));
+    },
+};
+
+if (!sentence) {
+    console.log(Object.keys(tests).join('\n'));
+} else {
+    assert.ok(tests[sentence], `no test ${sentence}`);
+    try {
+        await tests[sentence]();
+        console.log('ok ' + sentence);
+    } finally {
+        await closeBrowser();
+    }
+}
