@@ -18,24 +18,24 @@ enum { PAGE = 500 };
 /* ---- import ---- */
 
 /* The file goes as it is: the daemon reads it, and names what is wrong by the lines of the file. */
-typedef struct import {
+typedef struct upload {
     int      fd;
     int64_t  sent, lines;
     progress progress;
-} import;
+} upload;
 
 static ssize_t import_read(void *context, char *bytes, size_t max) {
-    import *im = context;
+    upload *up = context;
     ssize_t got;
 
-    do got = read(im->fd, bytes, max);
+    do got = read(up->fd, bytes, max);
     while (got < 0 && errno == EINTR);
     if (got <= 0) return got;
     for (const char *at = bytes, *end = bytes + got; (at = memchr(at, '\n', (size_t)(end - at)));
          at++)
-        im->lines++;
-    im->sent += got;
-    progress_at(&im->progress, im->sent, im->lines, "lines");
+        up->lines++;
+    up->sent += got;
+    progress_at(&up->progress, up->sent, up->lines, "lines");
     return got;
 }
 
@@ -83,20 +83,47 @@ static const char *type_of(dn_userfile_format format) {
     return "application/octet-stream"; /* its first byte says */
 }
 
-static int import_run(const call *c, client *asked, import *im, dn_userfile_format format) {
+/* Whoever is at the other end of a pipe may take his time, and a daemon does not wait for ever: so all of it is here before
+ * any of it is sent. */
+static int gather(const call *c, upload *up, FILE **out_file) {
+    static char bytes[1 << 16];
+    ssize_t     got = 0;
+    bool        kept = true;
+
+    *out_file = tmpfile();
+    if (!*out_file)
+        return complain(DN_EXIT_FAILED, "%s: there is no temporary file for it: %s", c->operands[0],
+                        strerror(errno));
+    progress_begin(&up->progress, 0);
+    while (kept && (got = import_read(up, bytes, sizeof bytes)) > 0)
+        kept = fwrite(bytes, 1, (size_t)got, *out_file) == (size_t)got;
+    progress_end(&up->progress);
+    if (got < 0) return complain(DN_EXIT_FAILED, "%s: %s", c->operands[0], text_of_errno(errno));
+    if (!kept || fflush(*out_file) != 0)
+        return complain(DN_EXIT_FAILED, "%s: a temporary file does not take it: %s", c->operands[0],
+                        strerror(errno));
+    (void)lseek(fileno(*out_file), 0, SEEK_SET);
+    *up = (upload){.fd = fileno(*out_file)};
+    return DN_EXIT_DONE;
+}
+
+/* It broke off, or the daemon could not go on; who is refused for what he asks, or who he is, is so before a line is looked at. */
+static bool may_have_begun(int status, int64_t sent) {
+    return status >= 500 || (status == 0 && sent > 0);
+}
+
+static int import_run(const call *c, client *asked, upload *up, dn_userfile_format format) {
     struct stat about = {0};
-    const bool  is_file = fstat(im->fd, &about) == 0 && S_ISREG(about.st_mode);
     int         exit_code = DN_EXIT_DONE;
 
-    progress_begin(&im->progress, is_file ? about.st_size : 0);
-    /* Also of a file the length is not said: it may grow, or shrink, while it is read. */
-    const wire_body body = {
-        .type = type_of(format), .read = import_read, .context = im, .total = -1};
-    json_t *answer = client_upload(asked, "/api/v1/daily/users:import", &body, &exit_code);
-    progress_end(&im->progress);
-    if (!answer)
+    progress_begin(&up->progress, fstat(up->fd, &about) == 0 ? about.st_size : 0);
+    const wire_body body = {.type = type_of(format), .read = import_read, .context = up};
+    json_t         *answer = client_upload(asked, "/api/v1/daily/users:import", &body, &exit_code);
+    progress_end(&up->progress);
+    if (!answer && may_have_begun(client_status(asked), up->sent))
         return complain(exit_code, "some of %s may be registered; all of it may be sent again",
                         c->operands[0]);
+    if (!answer) return exit_code;
     const bool bad = count(answer, "rejected") > 0;
     exit_code = c->json ? print_json(json_incref(answer)) : import_say(c, answer);
     json_decref(answer);
@@ -115,8 +142,13 @@ int cmd_users_import(const call *c) {
     if (!from_stdin && text_open(name, &file, &fault) < 0)
         return complain(DN_EXIT_FAILED, "%s: %s", name, fault ? fault : "out of memory");
     DN_AUTO(client) asked = client_of(c, &exit_code);
-import im = {.fd = fileno(file) };
-    if (asked) exit_code = import_run(c, asked, &im, format);
+    upload      up = {.fd = fileno(file)};
+    struct stat about;
+    FILE       *gathered = NULL;
+    if (asked && (fstat(up.fd, &about) < 0 || !S_ISREG(about.st_mode)))
+        exit_code = gather(c, &up, &gathered);
+    if (asked && exit_code == DN_EXIT_DONE) exit_code = import_run(c, asked, &up, format);
+    if (gathered) (void)fclose(gathered);
     if (!from_stdin) (void)fclose(file);
     return exit_code;
 }

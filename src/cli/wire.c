@@ -223,7 +223,8 @@ static bool set_fields(wire *w, const wire_body *body) {
     if (!body) return true;
     (void)snprintf(type, sizeof type, "Content-Type: %s", body->type);
     if (!add_field(w, type)) return false;
-    return body->bytes || body->total >= 0 || add_field(w, "Transfer-Encoding: chunked");
+    /* How long a file is, is not said: it may grow, or shrink, while it is read. */
+    return body->bytes || add_field(w, "Transfer-Encoding: chunked");
 }
 
 static bool set_request(wire *w, const char *method, const wire_body *body) {
@@ -239,7 +240,7 @@ static bool set_request(wire *w, const char *method, const wire_body *body) {
         SET(POSTFIELDSIZE_LARGE, (curl_off_t)body->len);
     } else if (body) {
         SET(POSTFIELDS, NULL);
-        SET(POSTFIELDSIZE_LARGE, (curl_off_t)body->total);
+        SET(POSTFIELDSIZE_LARGE, (curl_off_t)-1);
     } else if (strcmp(method, "POST") == 0) {
         SET(POST, 1L);
         SET(POSTFIELDS, "");

@@ -28,8 +28,7 @@ typedef struct wire_body {
     size_t      len;
     /* Some more of them; 0: that was all; -1: there are no more to be had. */
     ssize_t (*read)(void *context, char *bytes, size_t max);
-    void   *context;
-    int64_t total; /* of what read gives; -1: not known before */
+    void *context;
 } wire_body;
 
 /* What came back; valid until the next one is asked for. */

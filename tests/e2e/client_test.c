@@ -2,12 +2,14 @@
 #include "certificate.h"
 #include "place.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -191,6 +193,50 @@ TEST(an_upload_that_is_refused_before_its_end_says_why) {
     CHECK_MSG(strstr(head, "\r\nContent-Type: text/csv\r\n"), "%s", head);
 }
 
+/* Asleep, with nothing else to do: whatever it is to ask before it goes on has been asked. */
+static bool sleeps(pid_t pid) {
+    char  path[64], state = 0;
+    FILE *stat = NULL;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    stat = fopen(path, "re");
+    if (stat && fscanf(stat, "%*d %*s %c", &state) != 1) state = 0;
+    if (stat) (void)fclose(stat);
+    return state == 'S';
+}
+
+/* A daemon waits for a minute, and a program that makes users may take longer for the next one. */
+TEST(what_comes_slowly_keeps_no_daemon_waiting) {
+    static const char answer[] =
+        "HTTP/1.1 200 OK\r\n\r\n"
+        "{\"accepted\":2,\"rejected\":0,\"begin_tomorrow\":0,\"errors\":[]}";
+    place        *p = place_new(NULL);
+    char          pipe_path[PLACE_PATH + 16];
+    int           status = 0;
+    struct pollfd knock = {.events = POLLIN};
+
+    opens_a_door();
+    knock.fd = door;
+    (void)snprintf(pipe_path, sizeof pipe_path, "%.400s/users.csv", p->dir);
+    CHECK(mkfifo(pipe_path, 0600) == 0);
+    CHECK(setenv("DIURNAL_TOKEN", "diurnal_of-the-test", 1) == 0);
+    const pid_t command =
+        place_begin(p, ARGS("users", "import", pipe_path, "--url", url_of(door_port)));
+    const int fd = open(pipe_path, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    CHECK(write(fd, "ada,08:00\nbob,", 14) == 14);
+    int left = 14;
+    WAIT_FOR(ioctl(fd, FIONREAD, &left) == 0 && left == 0 && sleeps(command), 20000);
+    CHECK_INT(poll(&knock, 1, 0), 0);
+    CHECK(write(fd, "09:00\n", 6) == 6);
+    (void)close(fd);
+    head[0] = '\0';
+    answers_many(answer, sizeof answer - 1, 1);
+    CHECK(waitpid(command, &status, 0) == command);
+    CHECK_INT(WEXITSTATUS(status), 0);
+    CHECK_MSG(place_has_said(p, "2 users registered, 0 lines refused"), "%s", place_read(p->log));
+}
+
 /* ---- Where it asks ---- */
 
 TEST(the_daemon_of_a_data_directory_is_found_by_it_and_by_its_url) {
@@ -213,6 +259,9 @@ TEST(the_daemon_of_a_data_directory_is_found_by_it_and_by_its_url) {
     CHECK(setenv("DIURNAL_TOKEN", "two words", 1) == 0);
     CHECK_INT(place_run_bare(ARGS("status"), NULL), 2);
     CHECK_SAID("DIURNAL_TOKEN has no token");
+    CHECK(setenv("DIURNAL_TOKEN", "diurnal_nobody-s", 1) == 0);
+    CHECK_INT(place_run_bare(ARGS("users", "import", file), NULL), 1);
+    CHECK(!strstr(place_said(), "may be registered"));
     CHECK_INT(place_run_bare(ARGS("status", "--token-file", "/nowhere"), NULL), 2);
     CHECK_SAID("/nowhere: there is no such file");
     CHECK(unsetenv("DIURNAL_URL") == 0 && unsetenv("DIURNAL_TOKEN") == 0);
