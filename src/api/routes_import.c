@@ -10,7 +10,9 @@
 #include <strings.h>
 
 enum {
-    SETS_MAX = 4096, /* in one call: a commit waits for the disk once for all of them */
+    /* In one call, and so in one commit: it waits for the disk once for all of them, and who reads waits for it. Two
+     * thousand take some ten milliseconds. */
+    SETS_MAX = 3072,
     BATCH = 1 << 18, /* bytes of it */
     LINE_LEAST = 8,  /* a,00:00 and its end */
     SETS_OF_PIECE = ROUTE_PIECE / LINE_LEAST + 1,
