@@ -350,10 +350,8 @@ static int add_close_calls(plan *p, uint64_t *r, uint32_t on) {
     return rc;
 }
 
-/* A stream of its own: whether there are hooks makes no day another one. */
-static int draw_hooks(plan *p, uint32_t on) {
-    uint64_t state = p->seed ^ 0x686f6f6b73U, *r = &state;
-    int      rc = DN_OK;
+static int draw_hooks(plan *p, uint64_t *r, uint32_t on) {
+    int rc = DN_OK;
 
     p->hooks = one_in(r, 4);
     for (int64_t i = between(r, 0, 3); rc == DN_OK && p->hooks && i > 0; i--) {
@@ -363,6 +361,83 @@ static int draw_hooks(plan *p, uint32_t on) {
                               .nth = (uint32_t)between(r, 1, 8)};
         if (on & 1U << PLAN_ACTOR_FAULT) rc = add(p, ends);
     }
+    return rc;
+}
+
+/* Who is told, while there, to begin tomorrow. */
+static int add_first_days(plan *p, uint64_t *r) {
+    int rc = DN_OK;
+
+    for (int64_t i = between(r, 1, 3); rc == DN_OK && i > 0; i--) {
+        const uint32_t user = (uint32_t)below(r, p->users);
+        plan_op        op = {.kind = PLAN_USER,
+                             .at_ms = one_in(r, 2) ? 0 : draw_instant(p, r),
+                             .user = user,
+                             .due = due_of(p, user)};
+        op.ms = (p->settings.start_ms + op.at_ms) / DN_DAY_MS + 1;
+        rc = add(p, op);
+    }
+    return rc;
+}
+
+/* Many are due together, more than there are slots, for their jobs take long and come to nothing; and some of them are
+ * due otherwise while they wait, or come when the others have been tried. */
+static int add_crowd(plan *p, uint64_t *r, uint32_t on) {
+    const trace_settings *s = &p->settings;
+    const uint32_t        due = due_of(p, (uint32_t)below(r, p->users));
+    const int64_t         window_ms = s->window_minutes * MS_MINUTE;
+    const int64_t         day_ms = below(r, p->calm_ms / DN_DAY_MS + 1) * DN_DAY_MS;
+    const int64_t         opens_ms = day_ms + due * MS_MINUTE - window_ms - s->start_ms % DN_DAY_MS;
+    int                   rc = DN_OK;
+
+    if (on & 1U << PLAN_OUTAGE_FAULT)
+        rc = add(p, (plan_op){.kind = PLAN_OUTAGE,
+                              .at_ms = opens_ms,
+                              .ms = window_ms,
+                              .how = PLAN_FAILS_LATE,
+                              .nth = 1});
+    for (int64_t i = between(r, 2, p->users + 1); rc == DN_OK && i > 0; i--)
+        rc = add(p, (plan_op){.kind = PLAN_USER,
+                              .at_ms = opens_ms - below(r, MS_HOUR),
+                              .user = (uint32_t)below(r, p->users),
+                              .due = (due + (uint32_t)below(r, 3)) % 1440});
+    for (int64_t i = between(r, 1, 6); rc == DN_OK && i > 0; i--)
+        rc =
+            add(p, (plan_op){.kind = PLAN_USER,
+                             .at_ms = opens_ms + below(r, window_ms),
+                             .user = (uint32_t)below(r, p->users),
+                             .due = (due + (uint32_t)ONE_OF(r, 0, 0, 1, 2, below(r, 200))) % 1440});
+    return rc;
+}
+
+/* A planner ends when it has asked for what is another thing meanwhile, and before it can tell of that. */
+static int add_end_of_planner(plan *p, uint64_t *r) {
+    int rc = DN_OK;
+
+    for (int64_t i = between(r, 1, 4); rc == DN_OK && i > 0; i--) {
+        rc = add_crossing(p, r);
+        if (rc < 0) return rc;
+        const plan_op crossing = p->ops[p->ops_len - 1];
+        rc = add(p, (plan_op){.kind = PLAN_ACTOR_CRASH,
+                              .at_ms = crossing.at_ms,
+                              .how = PLAN_TICK,
+                              .nth = (uint32_t)between(r, 1, 6)});
+    }
+    return rc;
+}
+
+/* From a stream of its own: so what came later makes no other seed another one. */
+static int draw_more(plan *p, uint32_t on) {
+    const bool users = on & 1U << PLAN_USERS_FAULT;
+    uint64_t   state = p->seed ^ 0x686f6f6b73U, *r = &state;
+    int        rc = draw_hooks(p, r, on);
+
+    if (rc == DN_OK && one_in(r, 8) && users) rc = add_first_days(p, r);
+    /* Whose turn it was is looked at where messages take no time, which is seldom. */
+    const bool crowd = one_in(r, p->lag_ms > 0 ? 8 : 2);
+    if (rc == DN_OK && crowd && users) rc = add_crowd(p, r, on);
+    if (rc == DN_OK && one_in(r, 8) && users && on & 1U << PLAN_ACTOR_FAULT)
+        rc = add_end_of_planner(p, r);
     return rc;
 }
 
@@ -436,7 +511,7 @@ int plan_draw(uint64_t seed, const plan_bounds *bounds, plan *out_plan) {
     const uint32_t on = (uint32_t)plan_random(r) & bounds->faults;
     int            rc = draw_users(&p, r);
     if (rc == DN_OK) rc = draw_faults(&p, r, on);
-    if (rc == DN_OK) rc = draw_hooks(&p, on);
+    if (rc == DN_OK) rc = draw_more(&p, on);
     if (rc < 0) {
         plan_done(&p);
         return rc;

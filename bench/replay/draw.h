@@ -25,9 +25,9 @@ const char *plan_fault_name(plan_fault fault);
 enum { PLAN_ALL = (1 << PLAN_FAULTS) - 1 };
 
 typedef enum plan_op_kind {
-    PLAN_USER,        /* user, due: registers, or changes when it is due */
-    PLAN_REMOVE,      /* user */
-    PLAN_CRASH,       /* ms: how long it is down */
+    PLAN_USER,   /* user, due: registers, or changes when it is due; ms: its starts_on, 0: none */
+    PLAN_REMOVE, /* user */
+    PLAN_CRASH,  /* ms: how long it is down */
     PLAN_CRASH_SOON,  /* in nth steps; ms */
     PLAN_COMMIT,      /* what happens at the nth commit from then: how; ms */
     PLAN_ACTOR_CRASH, /* how: which, at its nth message from then */
@@ -54,7 +54,7 @@ typedef enum plan_outage {
     PLAN_OUTAGES,
 } plan_outage;
 /* how of PLAN_ACTOR_CRASH: the name is plan_actors[how]. The last one delivers hooks, and is beside the daily path. */
-enum { PLAN_HOOKS = 6, PLAN_ACTORS };
+enum { PLAN_TICK = 4, PLAN_HOOKS = 6, PLAN_ACTORS };
 extern const char *const plan_actors[PLAN_ACTORS];
 
 typedef struct plan_op {

@@ -71,15 +71,20 @@ static void write_op(const plan *p, const plan_op *op, FILE *file) {
                                                       "error after"};
     static const char *const outages[PLAN_OUTAGES] = {"error", "error, late", "hang", "crash",
                                                       "ok, late"};
-    char                     at[DN_INSTANT_TEXT];
+    char                     at[DN_INSTANT_TEXT], day[DN_DAY_TEXT];
     const long long          ms = (long long)op->ms;
 
     dn_instant_write(p->settings.start_ms + op->at_ms, at);
     fprintf(file, "{\"at\":\"%s\",\"op\":", at);
     switch (op->kind) {
     case PLAN_USER:
-        fprintf(file, "\"user\",\"id\":\"u%u\",\"due\":\"%02u:%02u\"}\n", op->user, op->due / 60U,
+        fprintf(file, "\"user\",\"id\":\"u%u\",\"due\":\"%02u:%02u\"", op->user, op->due / 60U,
                 op->due % 60U);
+        if (op->ms != 0) {
+            dn_day_write((dn_day)op->ms, day);
+            fprintf(file, ",\"starts_on\":\"%s\"", day);
+        }
+        fprintf(file, "}\n");
         break;
     case PLAN_REMOVE: fprintf(file, "\"remove\",\"id\":\"u%u\"}\n", op->user); break;
     case PLAN_CRASH: fprintf(file, "\"crash\",\"down_ms\":%lld}\n", ms); break;

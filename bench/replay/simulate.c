@@ -228,14 +228,16 @@ static int do_users(simulation *s, const plan_op *op) {
     char      id[ID_TEXT];
     const int len = snprintf(id, sizeof id, "u%u", op->user);
 
-    return world_take(s->world, &(trace_op){
-                                    .kind = op->kind == PLAN_USER ? TRACE_USER : TRACE_REMOVE,
-                                    .id = id,
-                                    .id_len = (size_t)len,
-                                    .due = op->due,
-                                    .count = 1,
-                                    .starts_on = DN_DAY_NONE,
-                                });
+    return world_take(
+        s->world,
+        &(trace_op){
+            .kind = op->kind == PLAN_USER ? TRACE_USER : TRACE_REMOVE,
+            .id = id,
+            .id_len = (size_t)len,
+            .due = op->due,
+            .count = 1,
+            .starts_on = op->kind == PLAN_USER && op->ms != 0 ? (dn_day)op->ms : DN_DAY_NONE,
+        });
 }
 
 static int do_op(simulation *s, const plan_op *op) {

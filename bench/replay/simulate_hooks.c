@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beside a job's timeout: what hangs when the calm begins, and kv asked in vain. */
+/* Settled: beside a job's timeout, what hangs when the calm begins, and kv asked in vain. Put off: an hour at most by itself,
+ * and by as many days as the clock was set back. */
+#define PUT_OFF_MS (8 * DN_DAY_MS)
 enum { SETTLED_MS = 600000, OUTBOX_MOST = 256, HOOKS_TEXT = 200 };
 
 int hooks_watch_init(hooks_watch *h) {
@@ -110,13 +112,14 @@ int hooks_watch_end(const hooks_watch *h, dn_store *store, int64_t steady_ms, in
         const hooks_cutoff *c = &h->cutoffs[i];
         if (c->delivered || c->gone || c->at_ms > steady_ms - settled_ms) continue;
         const dn_hook *hook = waits(c, hooks, len);
-        if (hook && hook->next_ms > wall_ms - settled_ms) continue;
+        if (hook && hook->next_ms > wall_ms - settled_ms && hook->next_ms < wall_ms + PUT_OFF_MS)
+            continue;
         (void)snprintf(
             text, sizeof text,
             "hook: user u%u day %d: its cutoff was written, and its hook %s: right is to "
             "deliver it",
             c->user, c->day,
-            hook ? "has been due for long and was not delivered"
+            hook ? "has been due for long, or put off for good"
                  : "was not delivered and waits no more");
         h->say(h->context, text);
     }

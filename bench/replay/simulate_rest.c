@@ -206,10 +206,17 @@ static void judge_cutoff(rest *r, const event *e) {
 
 /* ---- Users ---- */
 
+static bool is_given_a_first_day(const plan *p, uint32_t user) {
+    for (size_t i = 0; i < p->ops_len; i++)
+        if (p->ops[i].kind == PLAN_USER && p->ops[i].user == user && p->ops[i].ms != 0) return true;
+    return false;
+}
+
 static void on_set(rest *r, rest_person *p, const dn_happening *h) {
     char text[REST_TEXT];
 
-    if (p->n == h->n && p->starts_on != h->starts_on) {
+    if (p->n == h->n && p->starts_on != h->starts_on &&
+        !is_given_a_first_day(r->plan, (uint32_t)(p - r->people))) {
         (void)snprintf(text, sizeof text,
                        "I5: user %.*s: registered again without starts_on, and begins on day %d "
                        "now: right is %d, as before",

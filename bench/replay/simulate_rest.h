@@ -7,7 +7,7 @@
  *   overlap nor does it while an ok is in the hands of kv, whoever else ends meanwhile
  *   I6      a cutoff is written by the due of that write
  *   I4      ticks fall on multiples of their interval
- *   I5      starts_on stays, for no plan gives one; each end of a day has its row in the ledger, with the attempts and
+ *   I5      starts_on stays, unless the plan gives one; each end of a day has its row in the ledger, with the attempts and
  *           the last error class there were
  * As in the checker, what another actor may not have heard of yet is nobody's fault. */
 #ifndef DIURNAL_REPLAY_SIMULATE_REST_H

@@ -166,6 +166,19 @@ TEST(a_hook_that_is_to_be_tried_again_later_may_wait) {
     stage_closes(&s);
 }
 
+TEST(a_hook_that_is_put_off_for_good_is_found) {
+    dn_write_result result;
+    stage           s;
+
+    stage_opens(&s);
+    write_one(
+        &s,
+        (dn_write){.op = DN_WRITE_HOOK_LATER, .n = s.hook, .attempts = 1, .at_ms = s.cutoff_ms * 2},
+        &result);
+    CHECK_UINT(said_in_the_end(&s, DN_DAY_MS), 1);
+    stage_closes(&s);
+}
+
 TEST(a_hook_of_who_was_removed_is_not_waited_for) {
     dn_write_result result;
     stage           s;
