@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { VALUES_MAX = 256 };
+
 /* The first of its group, or no group at all. */
 static bool begins_group(const command *all, size_t i) {
     const size_t group = reference_group(&all[i]);
@@ -73,34 +75,34 @@ static void bash_groups(void) {
     }
 }
 
-/* A flag of one name wants the same everywhere, but for --format and the like: the first that has words is asked. */
+/* What comes behind a flag: one of its words, a file, a directory, or nothing that is known. */
+static void bash_value(const reference_flag *f) {
+    char        words[256];
+    const char *choice = words_of(f->arg, words);
+
+    printf("    %s) ", f->name);
+    if (choice) printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\")); ", choice);
+    else if (strcmp(f->arg, "FILE") == 0) printf("COMPREPLY=($(compgen -f -- \"$cur\")); ");
+    else if (strcmp(f->arg, "DIR") == 0) printf("COMPREPLY=($(compgen -d -- \"$cur\")); ");
+    printf("return ;;\n");
+}
+
+/* A flag of one name wants the same everywhere, so each is said once. */
 static void bash_values(void) {
-    size_t         len = 0;
+    static char    said[VALUES_MAX][DN_SETTING_NAME];
+    size_t         len = 0, said_len = 0;
     const command *all = command_table(&len);
-    const char    *said[512];
-    size_t         said_len = 0;
-    static char    names[512][DN_SETTING_NAME];
 
     for (size_t i = 0; i < len; i++) {
         reference_flag flags[REFERENCE_FLAGS_MAX];
         const size_t   flags_len = reference_flags(&all[i], flags);
         for (size_t f = 0; f < flags_len; f++) {
-            char        words[256];
-            const char *choice = words_of(flags[f].arg, words);
-            bool        known = *flags[f].arg == '\0' || said_len == 512;
-            for (size_t k = 0; k < said_len; k++) known |= strcmp(said[k], flags[f].name) == 0;
+            bool known = *flags[f].arg == '\0' || said_len == VALUES_MAX;
+            for (size_t k = 0; k < said_len && !known; k++)
+                known = strcmp(said[k], flags[f].name) == 0;
             if (known) continue;
-            (void)snprintf(names[said_len], sizeof names[0], "%s", flags[f].name);
-            said[said_len] = names[said_len];
-            said_len++;
-            if (choice)
-                printf("    %s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n",
-                       flags[f].name, choice);
-            else if (strcmp(flags[f].arg, "FILE") == 0)
-                printf("    %s) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", flags[f].name);
-            else if (strcmp(flags[f].arg, "DIR") == 0)
-                printf("    %s) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n", flags[f].name);
-            else printf("    %s) return ;;\n", flags[f].name);
+            memcpy(said[said_len++], flags[f].name, DN_SETTING_NAME);
+            bash_value(&flags[f]);
         }
     }
 }
