@@ -49,7 +49,6 @@ typedef struct served {
     dn_service_tree       tree;
     dn_runtime           *runtime;
     bool                  to_start_anew;
-    bool                  has_url; /* DATA/url is ours */
 } served;
 
 /* ---- Signals ---- */
@@ -264,21 +263,15 @@ static int url_put(const served *d, char why[URL_FILE_WHY]) {
     return url_file_put(d->settings->data, d->listens, d->web.tls ? pin : NULL, why);
 }
 
-static int url_take(served *d) {
+/* A full disk is no reason not to serve: who names it finds it all the same. */
+static void url_say(const served *d) {
     char why[URL_FILE_WHY];
 
-    d->has_url = url_put(d, why) == DN_OK;
-    return d->has_url ? DN_EXIT_DONE : complain(DN_EXIT_FAILED, "%s", why);
-}
-
-static void on_renewed(void *context) {
-    const served *d = context;
-    char          why[URL_FILE_WHY];
-
     if (url_put(d, why) < 0)
-        dn_log(DN_LOG_WARN, "url.unwritten",
-               "commands that have no --url will not know the new certificate: %s", why);
+        dn_log(DN_LOG_WARN, "url.unwritten", "commands will want a --url: %s", why);
 }
+
+static void on_renewed(void *context) { url_say(context); }
 
 static int tls_take(served *d) {
     char      why[DN_SETTINGS_WHY];
@@ -397,7 +390,7 @@ static void served_done(served *d) {
     dn_recorder_free(d->recorder);
     if (d->web.listener >= 0) (void)close(d->web.listener);
     dn_web_tls_free(d->web.tls);
-    if (d->has_url) url_file_remove(d->settings->data);
+    if (d->service.store) url_file_remove(d->settings->data);
     dn_store_free(d->service.store);
     dn_settings_free(d->settings);
     dn_secrets_free(d->secrets);
@@ -420,7 +413,7 @@ int cmd_serve(const call *c) {
     if (code == DN_EXIT_DONE) code = settings_show(d);
     if (code == DN_EXIT_DONE) code = tls_take(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
-    if (code == DN_EXIT_DONE) code = url_take(d);
+    if (code == DN_EXIT_DONE) url_say(d);
     if (code == DN_EXIT_DONE) code = recorder_take(d);
     if (code == DN_EXIT_DONE) code = metrics_take();
     if (code == DN_EXIT_DONE) code = tree_make(d);

@@ -139,7 +139,8 @@ static int address_of_data(const call *c, target *t, char *why) {
     const int rc = url_file_get(data, &at, why);
     if (rc == DN_EDEAD)
         return refuse(why, DN_EIO,
-                      "%s is in use by a process that has no address yet: try again in a moment",
+                      "%s is in use by a process that has no address: it may be starting; else "
+                      "name its --url",
                       data);
     if (rc < 0) return rc;
     memcpy(t->url, at.url, sizeof t->url);

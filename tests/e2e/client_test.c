@@ -312,12 +312,25 @@ TEST(what_a_killed_daemon_left_is_not_believed) {
     CHECK_INT(poll(&knock, 1, 0), 0);
 }
 
-TEST(a_directory_somebody_has_who_does_not_listen_is_said_to_have_no_address_yet) {
+TEST(a_directory_somebody_has_who_does_not_listen_is_said_to_have_no_address) {
     place *p = served();
 
     CHECK(unlink(in_data(p, "url")) == 0);
     CHECK_RUN(p, 1, "status");
-    CHECK_SAID("is in use by a process that has no address yet: try again");
+    CHECK_SAID(
+        "is in use by a process that has no address: it may be starting; else name its --url");
+    stops(p);
+}
+
+TEST(a_daemon_that_cannot_write_where_it_is_serves_who_knows_it) {
+    place *p = place_new(NULL);
+
+    CHECK(mkdir(p->data, 0700) == 0 && mkdir(in_data(p, "url.new"), 0700) == 0);
+    place_serve(p, ARGS(RUNNER));
+    CHECK(place_has_said(p, "url.unwritten: commands will want a --url: "));
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("has no address: it may be starting");
+    CHECK_RUN(p, 0, "status", "--url", url_of(place_port(p)));
     stops(p);
 }
 
