@@ -1,11 +1,12 @@
 /* web.c - takes connections, and carries requests to their routes and answers back.
  * A connection has one request under way and is not read meanwhile. Whoever is slow, or many, waits for himself: a head
- * has to come within its time, and when all places are taken the one that has kept its own the longest without
+ * has to come within its time, and when all places are taken, of those that have most of them the one that has kept its own the longest without
  * saying anything whole, or taking any of its answer, gives it up. A crash here closes all connections, and no job
  * notices. */
 #define _GNU_SOURCE /* accept4 */
 #include "web.h"
 
+#include "crowd.h"
 #include "feed.h"
 #include "http/http_conn.h"
 #include "lockout.h"
@@ -14,6 +15,7 @@
 #include "obs/slo_watcher.h"
 #include "routes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -43,6 +45,7 @@ enum {
 
 typedef struct visitor {
     http_conn conn;
+    uint64_t  from; /* of crowd_from */
     exchange  exchange;
 } visitor;
 
@@ -210,19 +213,20 @@ static bool may_give_up(const http_conn *c, int64_t now_ns) {
            (c->state == HTTP_CONN_WRITING && now_ns - c->since_ns >= STALLED_MS * INT64_C(1000000));
 }
 
-/* The place of whoever has said and taken nothing for the longest; NULL: all are being served. */
+/* The place of whoever has said and taken nothing for the longest, of those that have most; NULL: all are being served. */
 static visitor *visitor_give_up_one(const web *b, int64_t now_ns, uint32_t *out_index) {
-    visitor *oldest = NULL;
+    crowd_one crowd[DN_WEB_CONNS_MOST];
 
-    for (uint32_t i = 0; i < b->used; i++) {
-        visitor *v = b->visitors[i];
-        if (!may_give_up(&v->conn, now_ns)) continue;
-        if (oldest && oldest->conn.since_ns <= v->conn.since_ns) continue;
-        oldest = v;
-        *out_index = i;
-    }
-    if (oldest) visitor_leaves(b, oldest);
-    return oldest;
+    static_assert((int)DN_WEB_CONNS_MOST <= (int)CROWD_MAX, "all of them");
+    for (uint32_t i = 0; i < b->used; i++)
+        crowd[i] = (crowd_one){.from = b->visitors[i]->from,
+                               .since_ns = b->visitors[i]->conn.since_ns,
+                               .may_go = may_give_up(&b->visitors[i]->conn, now_ns)};
+    const int32_t index = crowd_choose(crowd, b->used, b->world.tag_key.k0);
+    if (index < 0) return NULL;
+    *out_index = (uint32_t)index;
+    visitor_leaves(b, b->visitors[index]);
+    return b->visitors[index];
 }
 
 static visitor *visitor_place(web *b, int64_t now_ns, uint32_t *out_index) {
@@ -246,7 +250,7 @@ static void enter(dn_self *self, http_conn *c, http_conn_state state) {
 /* ---- Who comes ---- */
 
 /* Takes fd. */
-static void let_in(dn_self *self, web *b, int fd) {
+static void let_in(dn_self *self, web *b, int fd, const struct sockaddr_storage *address) {
     uint32_t index = 0;
     visitor *v = visitor_place(b, dn_mono_ns(self), &index);
 
@@ -258,6 +262,7 @@ static void let_in(dn_self *self, web *b, int fd) {
         visitor_leaves(b, v);
         return;
     }
+    v->from = crowd_from(address);
     enter(self, &v->conn, HTTP_CONN_IDLE);
     http_conn_wait(&v->conn, /* to_read= */ true, /* to_write= */ false);
 }
@@ -267,7 +272,10 @@ static int web_on_knock(dn_self *self, void *state, const dn_msg *msg) {
 
     (void)msg;
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-        const int fd = accept4(fd_watch_fd(b->listener), NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        struct sockaddr_storage address = {0};
+        socklen_t               len = sizeof address;
+        const int fd = accept4(fd_watch_fd(b->listener), (struct sockaddr *)&address, &len,
+                               SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && errno == EINTR) continue;
         if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED) {
             /* No descriptors, most likely: the sweep looks again. */
@@ -275,7 +283,7 @@ static int web_on_knock(dn_self *self, void *state, const dn_msg *msg) {
             return DN_OK;
         }
         if (fd < 0) break;
-        let_in(self, b, fd);
+        let_in(self, b, fd, &address);
     }
     fd_watch_once(b->listener, /* to_read= */ true, /* to_write= */ false);
     return DN_OK;

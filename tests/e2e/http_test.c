@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* prlimit */
 #include "place.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,6 +210,66 @@ TEST(many_who_say_nothing_keep_nobody_out) {
     CHECK_ANSWER(place_gets(p, "/readyz"), "200", "ready");
     for (int i = 0; i < MANY; i++) (void)close(fds[i]);
     CHECK_ANSWER(place_gets(p, "/readyz"), "200", "ready");
+    free(fds);
+    stops(p);
+}
+
+/* From another address of this machine. */
+static int connects_from(const place *p, const char *address) {
+    struct sockaddr_in from = {.sin_family = AF_INET},
+                       to = {.sin_family = AF_INET,
+                             .sin_port = htons(place_port(p)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0 && inet_pton(AF_INET, address, &from.sin_addr) == 1);
+    CHECK_INT(bind(fd, (const struct sockaddr *)&from, sizeof from), 0);
+    CHECK_INT(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+/* Who came first has been silent longest, but has one place of a thousand. */
+TEST(who_comes_a_thousand_times_takes_no_place_of_another) {
+    enum { MANY = 1100 };
+    static const char asks_for[] = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    place            *p = serves();
+    const int         first = connects_from(p, "127.0.0.2");
+    int              *fds = calloc(MANY, sizeof *fds);
+    char              answer[1024];
+    size_t            len = 0;
+
+    CHECK(fds);
+    for (int i = 0; i < MANY; i++) fds[i] = connects_from(p, "127.0.0.3");
+    CHECK_ANSWER(place_gets(p, "/readyz"), "200", "ready");
+    CHECK_INT(send(first, asks_for, sizeof asks_for - 1, MSG_NOSIGNAL), sizeof asks_for - 1);
+    for (ssize_t n; (n = recv(first, answer + len, sizeof answer - 1 - len, 0)) > 0;)
+        len += (size_t)n;
+    answer[len] = '\0';
+    CHECK_MSG(strstr(answer, "alive"), "it is: %s", answer);
+    for (int i = 0; i < MANY; i++) (void)close(fds[i]);
+    (void)close(first);
+    free(fds);
+    stops(p);
+}
+
+/* A byte of a head now and then, on a thousand connections, and again where one was dropped. */
+TEST(a_thousand_that_are_slow_keep_nobody_waiting) {
+    enum { SLOW = 1000, ROUNDS = 30 };
+    static const char head[] = "GET /api/v1/status HTTP/1.1\r\nHost: a\r\nX-Slow: 1\r\n";
+    place            *p = serves();
+    int              *fds = calloc(SLOW, sizeof *fds);
+
+    CHECK(fds);
+    for (int i = 0; i < SLOW; i++) fds[i] = place_connect(p);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < SLOW; i++) {
+            if (send(fds[i], &head[round], 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) continue;
+            (void)close(fds[i]);
+            fds[i] = place_connect(p);
+        }
+        CHECK_ANSWER(place_gets(p, "/healthz"), "200", "alive");
+    }
+    for (int i = 0; i < SLOW; i++) (void)close(fds[i]);
     free(fds);
     stops(p);
 }
