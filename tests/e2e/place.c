@@ -39,9 +39,26 @@ static void remove_place(void) {
     (void)nftw(the_place.dir, remove_one, /* nopenfd= */ 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* What the environment says of a daemon is of whoever runs the tests: his is not to be asked, nor told to remove anybody. */
+static void forget_environment(void) {
+    static const char ours[] = "DIURNAL_", of_tests[] = "DIURNAL_TEST_";
+    char              name[256];
+
+    for (char **at = environ; *at;) {
+        if (strncmp(*at, ours, strlen(ours)) != 0 ||
+            strncmp(*at, of_tests, strlen(of_tests)) == 0) {
+            at++;
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
+        CHECK(unsetenv(name) == 0); /* the next one stands here now */
+    }
+}
+
 place *place_new(const char *base) {
     place *p = &the_place;
 
+    forget_environment();
     (void)snprintf(p->dir, sizeof p->dir, "%s/diurnal-e2e-XXXXXX", base ? base : "/tmp");
     CHECK(mkdtemp(p->dir));
     CHECK(atexit(remove_place) == 0);
@@ -343,7 +360,9 @@ static void read_all(int fd) {
     said[len] = '\0';
 }
 
-static int run(const char *const *args, const char *const *more, const char *input) {
+/* dir: where it runs; NULL: where the test does. */
+static int run(const char *dir, const char *const *args, const char *const *more,
+               const char *input) {
     const pid_t parent = getpid();
     int         out[2], in[2], status = 0;
 
@@ -355,6 +374,7 @@ static int run(const char *const *args, const char *const *more, const char *inp
         (void)dup2(in[0], STDIN_FILENO);
         (void)dup2(out[1], STDOUT_FILENO);
         (void)dup2(out[1], STDERR_FILENO);
+        if (dir && chdir(dir) < 0) _exit(127);
         become(DIURNAL_PROGRAM, args, more, parent);
     }
     (void)close(out[1]);
@@ -369,10 +389,12 @@ static int run(const char *const *args, const char *const *more, const char *inp
 }
 
 int place_run(const place *p, const char *const *args) {
-    return run(args, ARGS("--data", p->data), NULL);
+    return run(NULL, args, ARGS("--data", p->data), NULL);
 }
 
-int place_run_bare(const char *const *args, const char *input) { return run(args, NULL, input); }
+int place_run_bare(const char *const *args, const char *input) {
+    return run(*the_place.dir ? the_place.dir : NULL, args, NULL, input);
+}
 
 const char *place_said(void) { return said; }
 

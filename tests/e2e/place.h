@@ -21,7 +21,8 @@ typedef struct place {
     off_t log_at; /* where the present daemon's words begin */
 } place;
 
-/* A new directory below `base`, or below /tmp for NULL. */
+/* A new directory below `base`, or below /tmp for NULL. Of the environment no DIURNAL_ variable is left but what is of the
+ * tests themselves. */
 place *place_new(const char *base);
 
 /* Starts `diurnal serve --data … args`; args end with NULL. Does not wait. */
@@ -73,7 +74,7 @@ pid_t place_begin_at_terminal(const place *p, const char *const *args, int rows,
 pid_t place_begin_other(const place *p, const char *program, const char *const *args,
                         const char *log);
 
-/* As place_run without --data, `input` on standard input (NULL: nothing). */
+/* As place_run without --data, in the directory of the test if it has one; `input` on standard input (NULL: nothing). */
 int place_run_bare(const char *const *args, const char *input);
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
