@@ -32,7 +32,14 @@ static const char *given(const call *c, const char *flag, const char *variable) 
     return value && *value ? value : NULL;
 }
 
-const char *target_named(const call *c) { return given(c, "url", "DIURNAL_URL"); }
+static dn_setting_from data_from(const call *c) {
+    return c->settings->sources[DN_SETTING_data].from;
+}
+
+/* A flag comes before the environment, also where the one says a directory and the other a URL. */
+const char *target_named(const call *c) {
+    return given(c, "url", data_from(c) == DN_FROM_FLAG ? NULL : "DIURNAL_URL");
+}
 
 /* ---- The token ---- */
 
@@ -101,9 +108,7 @@ static int token_given(const call *c, target *t, char *why) {
 
 /* ---- The address ---- */
 
-static bool data_is_named(const call *c) {
-    return c->settings->sources[DN_SETTING_data].from != DN_FROM_DEFAULT;
-}
+static bool data_is_named(const call *c) { return data_from(c) != DN_FROM_DEFAULT; }
 
 static bool runs_in(const char *data) {
     char why[DN_STORE_WHY];
@@ -161,17 +166,27 @@ static int address_named(target *t, const char *url, const char *from, char *why
     return DN_OK;
 }
 
-/* Who is named is asked with a token that was given, or the directory's, if its daemon may well be meant. */
+/* Is who is named the daemon of the directory? Then he is known as that one is, by its key too. */
+static bool is_of_data(const call *c, target *t) {
+    target own = {.url = ""};
+    char   why[TARGET_WHY];
+
+    if (address_of_data(c, &own, why) < 0 || !wire_url_same(own.url, t->url)) return false;
+    memcpy(t->pin, own.pin, sizeof t->pin);
+    return true;
+}
+
 static int find_named(const call *c, target *t, const char *url, char *why) {
     const char *from = call_flag(c, "url") ? "--url" : "DIURNAL_URL";
     int         rc = address_named(t, url, from, why);
 
     if (rc == DN_OK) rc = token_given(c, t, why);
     if (rc != DN_EDEAD) return rc;
-    if (data_is_named(c) || runs_in(c->settings->data)) return token_of_data(c, t, why);
+    if (is_of_data(c, t)) return token_of_data(c, t, why);
     return refuse(why, DN_EIO,
-                  "there is no token for %s: put one into DIURNAL_TOKEN or a file for --token-file",
-                  t->url);
+                  "there is no token for %s: put one into DIURNAL_TOKEN or a file for "
+                  "--token-file; that of %.255s is for its own daemon alone",
+                  t->url, c->settings->data);
 }
 
 static int find_of_data(const call *c, target *t, char *why) {

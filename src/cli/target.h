@@ -1,8 +1,8 @@
 /* target.h - which daemon a command is for, and by which token it asks.
- * --url, else DIURNAL_URL, else whoever runs in the data directory (url_file.h), else, where no directory was named, the
- * default address. A token is --token-file's, else DIURNAL_TOKEN's, else the data directory's own. That one goes to the
- * daemon of its directory alone, or to whom --data and --url name together: at the default address anybody may listen when
- * the daemon does not run. */
+ * --url, else DIURNAL_URL unless --data is a flag, else whoever runs in the data directory (url_file.h), else, where no
+ * directory was named, the default address. A token is --token-file's, else DIURNAL_TOKEN's, else the data directory's own.
+ * That one goes to the daemon of its directory alone, also where that is named by its URL: anywhere else anybody may
+ * listen. */
 #ifndef DIURNAL_CLI_TARGET_H
 #define DIURNAL_CLI_TARGET_H
 

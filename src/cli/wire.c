@@ -301,3 +301,27 @@ const char *wire_url_fault(const char *url) {
     curl_url_cleanup(u);
     return fault;
 }
+
+static bool part_same(CURLU *a, CURLU *b, CURLUPart part) {
+    char      *of_a = NULL, *of_b = NULL;
+    const bool same = curl_url_get(a, part, &of_a, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                      curl_url_get(b, part, &of_b, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                      strcasecmp(of_a, of_b) == 0;
+
+    curl_free(of_a);
+    curl_free(of_b);
+    return same;
+}
+
+bool wire_url_same(const char *a, const char *b) {
+    CURLU     *of_a = curl_url(), *of_b = curl_url();
+    const bool same = of_a && of_b && curl_url_set(of_a, CURLUPART_URL, a, 0) == CURLUE_OK &&
+                      curl_url_set(of_b, CURLUPART_URL, b, 0) == CURLUE_OK &&
+                      part_same(of_a, of_b, CURLUPART_SCHEME) &&
+                      part_same(of_a, of_b, CURLUPART_HOST) &&
+                      part_same(of_a, of_b, CURLUPART_PORT);
+
+    curl_url_cleanup(of_a);
+    curl_url_cleanup(of_b);
+    return same;
+}

@@ -59,4 +59,7 @@ void wire_waits_until(wire *w, int fd);
 /* Is that a URL to ask a daemon at? NULL, or what is wrong with it, borrowed for ever. */
 const char *wire_url_fault(const char *url);
 
+/* Do both lead to the same scheme, host and port? By the letter: no name is looked up. */
+bool wire_url_same(const char *a, const char *b);
+
 #endif

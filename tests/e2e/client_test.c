@@ -267,6 +267,46 @@ TEST(who_runs_the_tests_has_his_own_daemon_left_alone) {
     nobody_knocked();
 }
 
+/* However the directory comes to be the one: by a flag, a variable, or because it is here. */
+TEST(the_token_of_a_directory_is_for_no_url_but_its_own_daemon_s) {
+    place *p = served();
+    char   here[PLACE_PATH + 32], own[64];
+
+    opens_a_door();
+    (void)snprintf(own, sizeof own, "%s", url_of(place_port(p)));
+    (void)snprintf(here, sizeof here, "%s/diurnal-data", p->dir);
+    CHECK(symlink(p->data, here) == 0);
+    CHECK_RUN(p, 1, "status", "--url", url_of(door_port));
+    CHECK_SAID("there is no token for http://127.0.0.1:");
+    CHECK_SAID("is for its own daemon alone");
+    CHECK_INT(place_run_bare(ARGS("status", "--url", url_of(door_port)), NULL), 1);
+    CHECK_SAID("there is no token for http://127.0.0.1:");
+    CHECK_INT(place_run_bare(ARGS("status", "--url", own), NULL), 0);
+    sets("DIURNAL_DATA", p->data);
+    CHECK_INT(place_run_bare(ARGS("status", "--url", url_of(door_port)), NULL), 1);
+    sets("DIURNAL_URL", url_of(door_port));
+    CHECK_INT(place_run_bare(ARGS("status"), NULL), 1);
+    nobody_knocked();
+    sets("DIURNAL_URL", own);
+    CHECK_INT(place_run_bare(ARGS("status"), NULL), 0);
+    stops(p);
+    CHECK_INT(place_run_bare(ARGS("status"), NULL), 1); /* there, too, anybody may listen now */
+    CHECK_SAID("there is no token for http://127.0.0.1:");
+}
+
+TEST(a_directory_that_a_flag_names_comes_before_a_url_of_the_environment) {
+    place *p = served();
+
+    opens_a_door();
+    sets("DIURNAL_URL", url_of(door_port));
+    CHECK_RUN(p, 0, "users", "set", "bob", "--due", "08:00");
+    CHECK_RUN(p, 0, "users", "rm", "bob");
+    nobody_knocked();
+    stops(p);
+    CHECK_RUN(p, 0, "audit"); /* also where the store is read */
+    nobody_knocked();
+}
+
 TEST(the_daemon_of_a_data_directory_is_found_by_it_and_by_its_url) {
     place *p = served();
     char   token[128];
@@ -418,7 +458,7 @@ TEST(a_daemon_by_https_is_known_by_its_key_and_elsewhere_by_who_is_trusted) {
     char   url[64], cert[PLACE_PATH + 16], key[PLACE_PATH + 16], flags[2][PLACE_PATH + 48];
     static const char other[] = "https://127.0.0.1:%u\n"
                                 "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n";
-    char              text[256];
+    char              text[256], token[128];
 
     (void)snprintf(cert, sizeof cert, "%.400s/cert.pem", p->dir);
     (void)snprintf(key, sizeof key, "%.400s/key.pem", p->dir);
@@ -428,7 +468,13 @@ TEST(a_daemon_by_https_is_known_by_its_key_and_elsewhere_by_who_is_trusted) {
     place_serve(p, ARGS(RUNNER, flags[0], flags[1]));
     CHECK_RUN(p, 0, "status"); /* though it is not the certificate of 127.0.0.1 */
     CHECK_SAID("listens   https://127.0.0.1:");
+    (void)snprintf(url, sizeof url, "HTTPS://127.0.0.1:%u/", place_port(p));
+    CHECK_RUN(p, 0, "status", "--url", url); /* likewise: it is the same one */
     (void)snprintf(url, sizeof url, "https://localhost:%u", place_port(p));
+    CHECK_RUN(p, 1, "status", "--url", url);
+    CHECK_SAID("there is no token for https://localhost:");
+    token_of(p, token);
+    sets("DIURNAL_TOKEN", token);
     CHECK_RUN(p, 1, "status", "--url", url);
     CHECK_SAID(": its certificate is not trusted; --ca FILE says who is");
     CHECK_RUN(p, 0, "status", "--url", url, "--ca", cert);
@@ -442,6 +488,7 @@ TEST(a_daemon_by_https_is_known_by_its_key_and_elsewhere_by_who_is_trusted) {
     CHECK_RUN(p, 1, "status", "--url", url_of(place_port(p))); /* http:// */
     const int len = snprintf(text, sizeof text, other, place_port(p));
     (void)place_write(p, "data/url", text, (size_t)len);
+    sets("DIURNAL_TOKEN", NULL);
     CHECK_RUN(p, 1, "status");
     CHECK_SAID("whoever answers there is not the daemon of this data directory");
     stops(p);
