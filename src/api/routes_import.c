@@ -1,6 +1,6 @@
 /* routes_import.c - POST /api/v1/daily/users:import: as many users as somebody sends, in the memory of a few.
  * While kv commits one batch the next is read; when that is full too, no more is read from the connection until there is
- * room. So a slow disk slows down who sends, and nothing piles up. */
+ * room, and what a piece brought to light waits in the reader. So a slow disk slows down who sends, and nothing piles up. */
 #include "routes.h"
 #include "service/pack.h"
 #include "userfile.h"
@@ -12,13 +12,8 @@
 enum {
     /* In one call, and so in one commit: it waits for the disk once for all of them, and who reads waits for it. Two
      * thousand take some ten milliseconds. */
-    SETS_MAX = 3072,
+    SETS_MAX = 2048,
     BATCH = 1 << 18, /* bytes of it */
-    LINE_LEAST = 8,  /* a,00:00 and its end */
-    SETS_OF_PIECE = ROUTE_PIECE / LINE_LEAST + 1,
-    BYTES_OF_PIECE = ROUTE_PIECE + DN_ID_MAX + SETS_OF_PIECE * (sizeof(dn_kv_set) + 8),
-    SETS_FULL = SETS_MAX - SETS_OF_PIECE, /* another piece might not fit */
-    BYTES_FULL = BATCH - BYTES_OF_PIECE,
     ERRORS_MAX = 100,
     COMMIT_MS = 60000,
 };
@@ -34,7 +29,9 @@ typedef struct import {
     dn_userfile *reader;
     batch        batches[2];
     int          filling; /* of the two; the other one is with kv, if `committing` */
-    bool         committing, ended;
+    bool         committing;
+    bool         holds;        /* the reader, users there was no room for */
+    bool         come, at_end; /* the whole body; and the reader knows it */
     uint64_t     accepted, rejected, tomorrow;
     json_t      *errors;
 } import;
@@ -58,6 +55,10 @@ static int refuse_line(import *im, uint64_t line, const char *sentence) {
                : DN_ENOMEM;
 }
 
+static bool is_full(const batch *b) {
+    return b->sets == SETS_MAX || b->bytes + dn_pack_room(sizeof(dn_kv_set) + DN_ID_MAX) > BATCH;
+}
+
 static int on_fault(void *context, const char *sentence, uint64_t line) {
     return refuse_line(context, line, sentence);
 }
@@ -68,7 +69,7 @@ static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
     const size_t room = dn_pack_room(sizeof(dn_kv_set) + user->id_len);
     dn_kv_set   *set = (dn_kv_set *)(void *)(b->packed + b->bytes);
 
-    assert(b->sets < SETS_MAX && b->bytes + room <= BATCH);
+    assert(!is_full(b));
     memset(set, 0, room);
     *set = (dn_kv_set){.due = (uint16_t)user->due,
                        .id_len = (uint8_t)user->id_len,
@@ -78,10 +79,18 @@ static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
     b->silent[b->sets] = !user->starts_today && user->starts_on == DN_DAY_NONE;
     b->lines[b->sets++] = line;
     b->bytes += room;
-    return DN_OK;
+    return is_full(b) ? DN_PENDING : DN_OK;
 }
 
-static bool is_full(const batch *b) { return b->sets >= SETS_FULL || b->bytes >= BYTES_FULL; }
+/* rc: of what the reader was asked last. When it has read all there is, it is told that nothing comes behind it. */
+static int read_on(import *im, int rc) {
+    if (rc == DN_OK && im->come && !im->at_end) {
+        im->at_end = true;
+        rc = dn_userfile_end(im->reader);
+    }
+    im->holds = rc == DN_PENDING;
+    return rc < 0 ? rc : DN_OK;
+}
 
 /* ---- What goes on ---- */
 
@@ -97,6 +106,10 @@ static route_step commit(dn_self *self, const route_world *w, exchange *x, impor
     return ROUTE_WAITS;
 }
 
+static route_step out_of_memory(exchange *x) {
+    return exchange_answer(x, http_problem(503, "out of memory"));
+}
+
 static route_step result(exchange *x, import *im) {
     return exchange_answer(
         x, api_json(200, json_pack("{s:I, s:I, s:I, s:o}", "accepted", (json_int_t)im->accepted,
@@ -106,15 +119,21 @@ static route_step result(exchange *x, import *im) {
 
 /* With the next piece, with a commit that is done, or with both: what now? */
 static route_step next(dn_self *self, const route_world *w, exchange *x, import *im) {
-    const batch *b = &im->batches[im->filling];
+    for (;;) {
+        const batch *b = &im->batches[im->filling];
+        const bool   ended = im->at_end && !im->holds;
 
-    if (!im->committing && b->sets > 0 && (im->ended || is_full(b))) {
-        const route_step step = commit(self, w, x, im);
-        if (step == ROUTE_DONE) return step;
-        b = &im->batches[im->filling];
+        if (is_full(b) || (ended && b->sets > 0)) {
+            if (im->committing) return ROUTE_WAITS;
+            if (commit(self, w, x, im) == ROUTE_DONE) return ROUTE_DONE;
+        } else if (im->holds) {
+            if (read_on(im, dn_userfile_go_on(im->reader)) < 0) return out_of_memory(x);
+        } else if (!ended) {
+            return ROUTE_WANTS_BODY;
+        } else {
+            return im->committing ? ROUTE_WAITS : result(x, im);
+        }
     }
-    if (im->ended) return im->committing ? ROUTE_WAITS : result(x, im);
-    return is_full(b) ? ROUTE_WAITS : ROUTE_WANTS_BODY;
 }
 
 /* It was not said when they begin, and today's cutoff has passed. */
@@ -186,11 +205,9 @@ route_step route_import(dn_self *self, const route_world *w, exchange *x, const 
             x->stream_free = import_free;
         }
     }
-    if (rc == DN_OK) rc = dn_userfile_feed(im->reader, x->body, x->body_len);
-    if (rc == DN_OK && x->body_ends) {
-        im->ended = true;
-        rc = dn_userfile_end(im->reader);
+    if (rc == DN_OK) {
+        im->come = x->body_ends;
+        rc = read_on(im, dn_userfile_feed(im->reader, x->body, x->body_len));
     }
-    if (rc < 0) return exchange_answer(x, http_problem(503, "out of memory"));
-    return next(self, w, x, im);
+    return rc < 0 ? out_of_memory(x) : next(self, w, x, im);
 }

@@ -18,7 +18,7 @@
 
 #include "domain/text.h"
 
-enum { CHUNK = 64 * 1024, COLUMNS_MAX = 64, SENTENCE = 320 };
+enum { COLUMNS_MAX = 64, SENTENCE = 320 };
 #define NOT_CLOSED "a quote is opened and not closed"
 
 /* What a record may say of a user; the rest is what an export may have besides, and is not looked at. */
@@ -55,6 +55,8 @@ struct dn_userfile {
     bool               begun;  /* a byte order mark has been looked for */
     bool               headed; /* CSV: the first record is behind us */
     bool               skips;  /* to the end of a line that has been told of */
+    bool               holds;  /* records there was no room for */
+    bool               ended;  /* nothing comes behind the bytes */
     uint8_t            columns_len;
     int8_t             columns[COLUMNS_MAX]; /* CSV: the column of each field; -1: not looked at */
 
@@ -67,7 +69,7 @@ struct dn_userfile {
     size_t   scanned;
     size_t   second; /* where its second line begins; 0: it has none so far */
     uint64_t ends;   /* line ends inside of quotes */
-    char     bytes[DN_USERFILE_LINE_MAX + CHUNK];
+    char     bytes[DN_USERFILE_LINE_MAX + 1 + DN_USERFILE_PIECE];
 };
 
 typedef enum scan {
@@ -77,8 +79,8 @@ typedef enum scan {
     SCAN_LONG,  /* it is longer than it may be */
 } scan;
 
-static int    file_parse(dn_userfile *f, bool at_end);
-static void   file_begin(dn_userfile *f, bool at_end, bool *out_wait);
+static int    file_parse(dn_userfile *f);
+static void   file_begin(dn_userfile *f, bool *out_wait);
 static scan   record_scan(dn_userfile *f);
 static scan   record_scan_csv(dn_userfile *f, const char *text, size_t len);
 static void   record_next(dn_userfile *f, size_t at, uint64_t lines);
@@ -127,32 +129,28 @@ int dn_userfile_new(dn_userfile_format format, const dn_userfile_sink *sink,
 void dn_userfile_free(dn_userfile *file) { free(file); }
 
 int dn_userfile_feed(dn_userfile *file, const char *bytes, size_t len) {
-    while (len > 0) {
-        const size_t room = sizeof file->bytes - file->len;
-        const size_t part = len < room ? len : room;
-        int          rc;
-
-        assert(part > 0);
-        memcpy(file->bytes + file->len, bytes, part);
-        file->len += part;
-        bytes += part;
-        len -= part;
-        rc = file_parse(file, /* at_end= */ false);
-        if (rc < 0) return rc;
-    }
-    return DN_OK;
+    assert(!file->holds && !file->ended && len <= DN_USERFILE_PIECE);
+    if (len > 0) memcpy(file->bytes + file->len, bytes, len);
+    file->len += len;
+    return file_parse(file);
 }
 
-int dn_userfile_end(dn_userfile *file) { return file_parse(file, /* at_end= */ true); }
+int dn_userfile_go_on(dn_userfile *file) { return file_parse(file); }
+
+int dn_userfile_end(dn_userfile *file) {
+    assert(!file->holds);
+    file->ended = true;
+    return file_parse(file);
+}
 
 /* ---- Records ---- */
 
-/* All records that are whole; what is left moves to the begin of the buffer. */
-static int file_parse(dn_userfile *f, bool at_end) {
+/* All records that are whole, or as many as there is room for; what is left moves to the begin of the buffer. */
+static int file_parse(dn_userfile *f) {
     bool wait = false;
     int  rc = DN_OK;
 
-    file_begin(f, at_end, &wait);
+    file_begin(f, &wait);
     while (rc == DN_OK && !wait && f->at < f->len) {
         if (f->skips) {
             const char *const end = memchr(f->bytes + f->at, '\n', f->len - f->at);
@@ -169,7 +167,7 @@ static int file_parse(dn_userfile *f, bool at_end) {
                 record_break(f, f->second > 0 ? NOT_CLOSED : "the line is longer than 65536 bytes");
             break;
         case SCAN_MORE:
-            wait = !at_end;
+            wait = !f->ended;
             if (wait) break;
             rc = f->place == PLACE_QUOTED ? record_break(f, NOT_CLOSED) : record_take(f);
             break;
@@ -178,18 +176,19 @@ static int file_parse(dn_userfile *f, bool at_end) {
     f->len -= f->at;
     if (f->at > 0) memmove(f->bytes, f->bytes + f->at, f->len);
     f->at = 0;
-    assert(rc < 0 || f->len <= DN_USERFILE_LINE_MAX + 1);
+    f->holds = rc == DN_PENDING;
+    assert(rc != DN_OK || f->len <= DN_USERFILE_LINE_MAX + 1);
     return rc;
 }
 
 /* Passes over a byte order mark, and finds out what format it is. */
-static void file_begin(dn_userfile *f, bool at_end, bool *out_wait) {
+static void file_begin(dn_userfile *f, bool *out_wait) {
     static const char mark[] = "\xef\xbb\xbf";
 
     if (!f->begun) {
         const size_t seen = f->len < 3 ? f->len : 3;
 
-        *out_wait = seen < 3 && memcmp(f->bytes, mark, seen) == 0 && !at_end;
+        *out_wait = seen < 3 && memcmp(f->bytes, mark, seen) == 0 && !f->ended;
         if (*out_wait) return;
         f->begun = true;
         if (seen == 3 && memcmp(f->bytes, mark, 3) == 0) f->at = 3;
@@ -201,7 +200,7 @@ static void file_begin(dn_userfile *f, bool at_end, bool *out_wait) {
         f->scanned = 0;
         return;
     }
-    *out_wait = f->len < DN_USERFILE_LINE_MAX && !at_end;
+    *out_wait = f->len < DN_USERFILE_LINE_MAX && !f->ended;
     if (*out_wait) return;
     f->format = DN_USERFILE_CSV;
     f->scanned = 0;
@@ -432,7 +431,7 @@ static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
     }
     if (rc == DN_OK) rc = user_read(f, fields);
     json_decref(root);
-    return rc < 0 ? rc : DN_OK;
+    return rc == DN_STOP ? DN_OK : rc;
 }
 
 /* A name that means nothing is passed over, but not if starts_on may have been meant: a user who begins

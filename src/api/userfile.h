@@ -25,7 +25,7 @@ typedef enum dn_userfile_format {
 /* What a file's name says: .csv, or .ndjson, .jsonl, .json. */
 dn_userfile_format dn_userfile_format_of(const char *name);
 
-enum { DN_USERFILE_LINE_MAX = 64 * 1024 };
+enum { DN_USERFILE_LINE_MAX = 64 * 1024, DN_USERFILE_PIECE = 64 * 1024 };
 
 /* One that may be registered: dn_id_fault finds nothing, due is a minute of the day. */
 typedef struct dn_userfile_user {
@@ -37,18 +37,23 @@ typedef struct dn_userfile_user {
 } dn_userfile_user;
 
 /* line counts from 1; of a record over several lines it is the first. A sentence is borrowed for the call, and has
- * printable characters only. A negative answer ends the reading, and is its result. */
+ * printable characters only. A negative answer ends the reading, and is its result. on_user may answer DN_PENDING: it has
+ * taken this one, and has no room for another. */
 typedef struct dn_userfile_sink {
     int (*on_user)(void *context, const dn_userfile_user *user, uint64_t line);
     int (*on_fault)(void *context, const char *sentence, uint64_t line);
     void *context;
 } dn_userfile_sink;
 
-/* Reading, piece by piece: where the pieces are cut makes no difference. After an error nothing but dn_userfile_free. */
+/* Reading, piece by piece, of DN_USERFILE_PIECE bytes at most: where the pieces are cut makes no difference. A piece may
+ * bring to light the lines of many before it, when what was taken for a quoted field turns out to be none; so room for the
+ * lines of one piece is not enough: DN_PENDING is answered when on_user had no more, and then the next is dn_userfile_go_on,
+ * when there is room again, until that is DN_OK. After an error nothing but dn_userfile_free. */
 typedef struct dn_userfile dn_userfile;
 DN_MUST_USE int            dn_userfile_new(dn_userfile_format format, const dn_userfile_sink *sink,
                                            dn_userfile **out_file);
 DN_MUST_USE int            dn_userfile_feed(dn_userfile *file, const char *bytes, size_t len);
+DN_MUST_USE int            dn_userfile_go_on(dn_userfile *file);
 DN_MUST_USE int    dn_userfile_end(dn_userfile *file);  /* a last line without an end is a line */
 void               dn_userfile_free(dn_userfile *file); /* accepts NULL */
 static inline void dn_userfile_freep(dn_userfile **file) { dn_userfile_free(*file); }

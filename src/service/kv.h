@@ -12,7 +12,7 @@ enum {
     KV_WRITES_MAX = 4096, /* a transaction; a call is never cut in two */
     KV_DAYS_MAX =
         16384, /* that were missed, in a transaction: one user may have missed a year of them */
-    KV_SETS_MAX = 3072,   /* in one call */
+    KV_SETS_MAX = 2048,   /* in one call */
     KV_PAGE_USERS = 1024, /* in one answer */
     KV_SCAN_MAX = 20000,  /* rows looked at for one answer: some milliseconds */
     KV_ANSWER_BYTES = 1 << 20,

@@ -19,6 +19,8 @@ typedef struct told {
     char    *text;
     size_t   len;
     uint64_t users, faults;
+    uint64_t most,
+        left; /* room for so many users at once, and what is left of it; most 0: for all */
 } told;
 
 static void print_escaped(FILE *out, const char *bytes, size_t len) {
@@ -37,7 +39,9 @@ static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
     print_escaped(t->out, user->id, user->id_len);
     (void)fprintf(t->out, " %s %s\n", due, user->starts_today ? "today" : day);
     t->users++;
-    return DN_OK;
+    if (t->most == 0) return DN_OK;
+    CHECK_MSG(t->left > 0, "more than there is room for: line %" PRIu64, line);
+    return --t->left == 0 ? DN_PENDING : DN_OK;
 }
 
 static int on_fault(void *context, const char *sentence, uint64_t line) {
@@ -57,31 +61,48 @@ static void told_init(told *t) {
     CHECK(t->out);
 }
 
+static void makes_room(told *t, dn_userfile *file, int rc) {
+    while (rc == DN_PENDING) {
+        CHECK_INT(t->left, 0);
+        t->left = t->most;
+        rc = dn_userfile_go_on(file);
+    }
+    CHECK_INT(rc, DN_OK);
+}
+
 /* In pieces of piece bytes; 0: of random lengths. Each piece is a block of its own, for the sanitizer. */
-static told read_in_pieces(const char *bytes, size_t len, dn_userfile_format format, size_t piece,
-                           uint64_t *random) {
+static told read_with_room(const char *bytes, size_t len, dn_userfile_format format, size_t piece,
+                           uint64_t *random, uint64_t most) {
     told                   t;
     const dn_userfile_sink sink = {on_user, on_fault, &t};
     dn_userfile           *file = NULL;
 
     told_init(&t);
+    t.most = t.left = most;
     CHECK_INT(dn_userfile_new(format, &sink, &file), DN_OK);
     while (len > 0) {
         size_t part = piece > 0 ? piece : 1 + test_random(random) % 40;
 
+        if (part > DN_USERFILE_PIECE) part = DN_USERFILE_PIECE;
         if (part > len) part = len;
         char *const copy = malloc(part);
         CHECK(copy);
         memcpy(copy, bytes, part);
-        CHECK_INT(dn_userfile_feed(file, copy, part), DN_OK);
+        const int rc = dn_userfile_feed(file, copy, part);
         free(copy);
+        makes_room(&t, file, rc);
         bytes += part;
         len -= part;
     }
-    CHECK_INT(dn_userfile_end(file), DN_OK);
+    makes_room(&t, file, dn_userfile_end(file));
     dn_userfile_free(file);
     CHECK(fclose(t.out) == 0);
     return t;
+}
+
+static told read_in_pieces(const char *bytes, size_t len, dn_userfile_format format, size_t piece,
+                           uint64_t *random) {
+    return read_with_room(bytes, len, format, piece, random, /* most= */ 0);
 }
 
 static void reads(const char *bytes, size_t len, const char *expected) {
@@ -336,7 +357,7 @@ TEST(a_file_of_blanks_is_no_user_however_long) {
 
 /* Zeros, as /dev/zero has them: 256 MiB must take no more memory than the first of them. */
 TEST(a_line_without_an_end_takes_no_memory) {
-    static char            zeros[1 << 20];
+    static char            zeros[DN_USERFILE_PIECE];
     told                   t;
     const dn_userfile_sink sink = {on_user, on_fault, &t};
     dn_userfile           *file = NULL;
@@ -346,7 +367,7 @@ TEST(a_line_without_an_end_takes_no_memory) {
     CHECK_INT(dn_userfile_new(DN_USERFILE_ANY, &sink, &file), DN_OK);
     CHECK_INT(dn_userfile_feed(file, zeros, sizeof zeros), DN_OK);
     CHECK(getrusage(RUSAGE_SELF, &before) == 0);
-    for (int i = 0; i < 256 / TEST_SLOW_FACTOR; i++)
+    for (int i = 0; i < 4096 / TEST_SLOW_FACTOR; i++)
         CHECK_INT(dn_userfile_feed(file, zeros, sizeof zeros), DN_OK);
     CHECK_INT(dn_userfile_feed(file, "\nada,08:00", 10), DN_OK);
     CHECK_INT(dn_userfile_end(file), DN_OK);
@@ -445,6 +466,33 @@ TEST(a_good_line_is_kept_whatever_stands_before_and_behind_it) {
     }
 }
 
+/* A quote that nobody closes holds back all behind it, and lets go of it at once, at the length limit or at the end. */
+TEST(no_more_users_are_told_of_than_there_is_room_for_however_many_a_piece_brings_to_light) {
+    enum { LINES = 8190, LINE = 8 };
+    static const size_t   pieces[] = {1, 7, 1000, 4096, 8192, 65535, SIZE_MAX};
+    static const uint64_t mosts[] = {3, 100, 4096, LINES};
+    static char           bytes[3 + LINES * LINE + 64];
+    size_t                len = 3;
+
+    memcpy(bytes, "\"x\n", 3);
+    for (int i = 0; i < LINES; i++, len += LINE) memcpy(bytes + len, "a,08:00\n", LINE);
+    for (int more = 0; more < 2; more++) {
+        const told whole = read_in_pieces(bytes, len, DN_USERFILE_CSV, SIZE_MAX, NULL);
+        CHECK_INT(whole.users, LINES + (uint64_t)more * 2);
+        for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+            for (size_t j = 0; j < sizeof mosts / sizeof *mosts; j++) {
+                const told t =
+                    read_with_room(bytes, len, DN_USERFILE_CSV, pieces[i], NULL, mosts[j]);
+                CHECK(strcmp(t.text, whole.text) == 0);
+                free(t.text);
+            }
+        }
+        free(whole.text);
+        /* And longer than a line may be, with a last line that has no end. */
+        len = (size_t)(stpcpy(bytes + len, "bob,09:00\n\"Lovelace, Ada\",23:30") - bytes);
+    }
+}
+
 TEST(a_line_is_judged_when_it_is_whole) {
     const dn_userfile_sink sink = {.on_user = NULL, .on_fault = NULL, .context = NULL};
     dn_userfile           *file = NULL;
@@ -473,7 +521,10 @@ static int read_text(const char *text, size_t len, const dn_userfile_sink *sink)
     dn_userfile *f = NULL;
     int          rc = dn_userfile_new(DN_USERFILE_ANY, sink, &f);
 
-    if (rc == DN_OK) rc = dn_userfile_feed(f, text, len);
+    for (size_t part; rc == DN_OK && len > 0; text += part, len -= part) {
+        part = len < DN_USERFILE_PIECE ? len : DN_USERFILE_PIECE;
+        rc = dn_userfile_feed(f, text, part);
+    }
     if (rc == DN_OK) rc = dn_userfile_end(f);
     dn_userfile_free(f);
     return rc;

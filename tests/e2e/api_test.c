@@ -563,6 +563,21 @@ TEST(an_import_of_the_shortest_and_of_the_longest_lines_has_them_all) {
     stops(p);
 }
 
+/* What stands behind the quote comes all at once, when it is as long as a line may be: more than a batch has room for. */
+TEST(an_import_with_a_quote_that_nobody_closes_has_all_behind_it) {
+    enum { LINES = 8190, LINE = 8 };
+    static char body[3 + LINES * LINE + 1];
+    place      *p = serves();
+
+    memcpy(body, "\"x\n", 3);
+    for (int i = 0; i < LINES; i++) memcpy(body + 3 + (size_t)i * LINE, "a,08:00\n", LINE);
+    CHECK_INT(imports_csv(p, body), 200);
+    CHECK_STR(member("accepted"), "8190");
+    CHECK_STR(member("rejected"), "1");
+    CHECK_STR(member("errors.0.line"), "1");
+    stops(p);
+}
+
 /* 00:00 has passed on every day; that of whoever says when it begins is no matter. */
 TEST(an_import_says_how_many_begin_tomorrow_because_their_cutoff_has_passed) {
     static const char lines[] = "{\"id\":\"a\",\"due\":\"00:00\"}\n"

@@ -1,5 +1,5 @@
 /* userfile_fuzz.c - a file of users in one piece and in pieces: both say the same, and what is read is written and read
- * back. The first byte says the format and where to cut. */
+ * back, and in pieces there is room for three users at once. The first byte says the format and where to cut. */
 #define _GNU_SOURCE /* open_memstream */
 #include "api/userfile.h"
 
@@ -15,8 +15,9 @@
     } while (0)
 
 typedef struct told {
-    uint64_t           hash, line, users;
-    FILE              *copy; /* NULL: the users are not written */
+    uint64_t hash, line, users;
+    uint64_t most, left; /* room for so many at once, and what is left of it; most 0: for all */
+    FILE    *copy;       /* NULL: the users are not written */
     dn_userfile_format format;
 } told;
 
@@ -42,7 +43,9 @@ static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
     t->line = line;
     mix_user(t, user);
     if (t->copy) MUST(dn_userfile_write(t->copy, t->format, user) == DN_OK);
-    return DN_OK;
+    if (t->most == 0) return DN_OK;
+    MUST(t->left > 0);
+    return --t->left == 0 ? DN_PENDING : DN_OK;
 }
 
 static int on_fault(void *context, const char *sentence, uint64_t line) {
@@ -61,6 +64,14 @@ static int on_copied_fault(void *context, const char *sentence, uint64_t line) {
     abort();
 }
 
+static void make_room(told *t, dn_userfile *file, int rc) {
+    while (rc == DN_PENDING) {
+        t->left = t->most;
+        rc = dn_userfile_go_on(file);
+    }
+    MUST(rc == DN_OK);
+}
+
 static void read_all(told *t, dn_userfile_format format, const uint8_t *data, size_t len,
                      size_t piece, int (*fault)(void *, const char *, uint64_t)) {
     const dn_userfile_sink sink = {on_user, fault, t};
@@ -70,18 +81,18 @@ static void read_all(told *t, dn_userfile_format format, const uint8_t *data, si
     while (len > 0) {
         const size_t part = piece < len ? piece : len;
 
-        MUST(dn_userfile_feed(file, (const char *)data, part) == DN_OK);
+        make_room(t, file, dn_userfile_feed(file, (const char *)data, part));
         data += part;
         len -= part;
     }
-    MUST(dn_userfile_end(file) == DN_OK);
+    make_room(t, file, dn_userfile_end(file));
     dn_userfile_free(file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    told   whole = {0}, cut = {0}, copied = {0};
+    told   whole = {0}, cut = {.most = 3, .left = 3}, copied = {0};
     char  *text = NULL;
     size_t len;
 
@@ -93,12 +104,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     whole.copy = open_memstream(&text, &len);
     MUST(whole.copy);
     MUST(dn_userfile_write_header(whole.copy, whole.format) == DN_OK);
-    read_all(&whole, format, data + 1, size - 1, SIZE_MAX, on_fault);
+    read_all(&whole, format, data + 1, size - 1, DN_USERFILE_PIECE, on_fault);
     MUST(fclose(whole.copy) == 0);
     read_all(&cut, format, data + 1, size - 1, piece, on_fault);
     MUST(cut.hash == whole.hash);
     MUST(cut.users == whole.users);
-    read_all(&copied, whole.format, (const uint8_t *)text, len, SIZE_MAX, on_copied_fault);
+    read_all(&copied, whole.format, (const uint8_t *)text, len, DN_USERFILE_PIECE, on_copied_fault);
     MUST(copied.users == whole.users);
     free(text);
     return 0;
