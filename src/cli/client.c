@@ -14,6 +14,7 @@ struct client {
     target target;
     wire  *wire;
     int    status;
+    bool   ends_silently;
     char   path[PATH];
 };
 
@@ -52,7 +53,11 @@ client *client_of(const call *c, int *out_exit) {
 
 int         client_status(const client *c) { return c->status; }
 const char *client_url(const client *c) { return c->target.url; }
-void        client_waits_until(client *c, int fd) { wire_waits_until(c->wire, fd); }
+
+void client_waits_until(client *c, int fd, bool silently) {
+    c->ends_silently = silently;
+    wire_waits_until(c->wire, fd);
+}
 
 /* ---- Paths ---- */
 
@@ -162,6 +167,8 @@ static json_t *ask(client *c, const char *method, const char *path, const wire_b
 
     const int rc = wire_ask(c->wire, method, path, body, patience, &answer, why);
     if (rc == DN_OK) return json_of(c, &answer, out_exit);
+    *out_exit = DN_EXIT_DONE;
+    if (rc == DN_ESHUTDOWN && c->ends_silently) return NULL;
     *out_exit = complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
     return NULL;
 }

@@ -39,7 +39,8 @@ const char *client_url(const client *c);
  * An exit code; if it is not DN_EXIT_DONE, it has been complained of. */
 int client_backup(client *c, const char *path);
 
-/* From now on nobody waits for an answer longer than until fd (the caller's) can be read; -1: no such end. */
-void client_waits_until(client *c, int fd);
+/* From now on nobody waits for an answer longer than until fd (the caller's) can be read; -1: no such end. silently: it is no
+ * failure, and not complained of. */
+void client_waits_until(client *c, int fd, bool silently);
 
 #endif

@@ -315,7 +315,7 @@ static int live(client *asked, int every_ms) {
     int         exit_code = DN_EXIT_DONE;
 
     screen_begin();
-    client_waits_until(asked, screen_ends_fd());
+    client_waits_until(asked, screen_ends_fd(), /* silently= */ true);
     while (wish != SCREEN_OVER) {
         if (wish == SCREEN_ON || mono_ms() - now.mono_ms >= every_ms) {
             look fresh = {0};

@@ -48,12 +48,12 @@ static int endings_hold(client *asked, sigset_t *before) {
     }
     (void)sigprocmask(SIG_BLOCK, &held, before);
     const int fd = signalfd(-1, &held, SFD_CLOEXEC);
-    client_waits_until(asked, fd);
+    client_waits_until(asked, fd, /* silently= */ false);
     return fd;
 }
 
 static void endings_let(client *asked, int fd, const sigset_t *before) {
-    client_waits_until(asked, -1);
+    client_waits_until(asked, -1, /* silently= */ false);
     if (fd >= 0) (void)close(fd);
     (void)sigprocmask(SIG_SETMASK, before, NULL);
 }

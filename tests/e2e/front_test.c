@@ -219,6 +219,27 @@ TEST(top_gives_the_terminal_back_however_it_ends) {
     }
 }
 
+/* It waits for an answer then, and for nothing else. */
+TEST(top_is_ended_also_while_the_daemon_does_not_answer) {
+    place *p = served();
+    int    terminal, status;
+
+    place_signal(p, SIGSTOP);
+    forget();
+    const pid_t top = place_begin_at_terminal(p, ARGS("top"), 24, 80, &terminal);
+    WAIT_FOR((look(terminal), strstr(seen, "\033[?1049h")), 20000);
+    CHECK(write(terminal, "\003", 1) == 1);
+    WAIT_FOR((look(terminal), strstr(seen, "\033[?1049l")), 20000);
+    CHECK(waitpid(top, &status, 0) == top);
+    CHECK_MSG(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
+    look(terminal);
+    CHECK_MSG(!strstr(seen, "diurnal: "), "it shows: %s", seen);
+    CHECK(is_as_before(terminal));
+    (void)close(terminal);
+    place_signal(p, SIGCONT);
+    stops(p);
+}
+
 TEST(an_import_at_a_terminal_shows_how_far_it_is_and_takes_that_away_at_its_end) {
     static const char csv[] = "ada,08:00\nbob,09:00,\ncy,25:00\n";
     place            *p = served();

@@ -2,8 +2,8 @@
 #include "kit.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 
 static char why[DN_STORE_WHY];
