@@ -268,7 +268,7 @@ static void url_say(const served *d) {
     char why[URL_FILE_WHY];
 
     if (url_put(d, why) < 0)
-        dn_log(DN_LOG_WARN, "url.unwritten", "commands will want a --url: %s", why);
+        dn_log(DN_LOG_WARN, "url.unwritten", "commands will want a --url and a token: %s", why);
 }
 
 static void on_renewed(void *context) { url_say(context); }

@@ -391,12 +391,15 @@ TEST(a_directory_somebody_has_who_does_not_listen_is_said_to_have_no_address) {
 
 TEST(a_daemon_that_cannot_write_where_it_is_serves_who_knows_it) {
     place *p = place_new(NULL);
+    char   token[128];
 
     CHECK(mkdir(p->data, 0700) == 0 && mkdir(in_data(p, "url.new"), 0700) == 0);
     place_serve(p, ARGS(RUNNER));
-    CHECK(place_has_said(p, "url.unwritten: commands will want a --url: "));
+    CHECK(place_has_said(p, "url.unwritten: commands will want a --url and a token: "));
     CHECK_RUN(p, 1, "status");
     CHECK_SAID("has no address: it may be starting");
+    token_of(p, token);
+    CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
     CHECK_RUN(p, 0, "status", "--url", url_of(place_port(p)));
     stops(p);
 }
