@@ -1,7 +1,9 @@
 /* dynamic.c - many equal children that come and go.
  * They are temporary, have no names, and live on the supervisor's loop. Each has a slot in a table; its
  * tag is the slot and how often that was used, so every message finds its child at once. A crash
- * here ends all children (they are linked). */
+ * here ends all children (they are linked).
+ * Whoever starts many, again and again, need not watch them, nor they him: this actor watches both, each once, and tells
+ * him of those that end otherwise than they should. */
 #include "sup.h"
 #include "table.h"
 
@@ -15,7 +17,12 @@ typedef struct slot {
     };
     uint32_t   uses;
     slot_state state;
+    dn_ref     sender; /* whose child it is; DN_NOBODY: nobody's, it was asked for by a call */
+    uint64_t   tag;    /* the sender's */
 } slot;
+
+/* In the tag of a watch: it is one of a sender. */
+#define SENDERS_INDEX UINT32_MAX
 
 typedef struct dynamic {
     const dn_dynamic_spec *spec;
@@ -24,12 +31,15 @@ typedef struct dynamic {
     uint32_t               free; /* index + 1 of the first free one; 0: none below len */
     uint32_t               running, starting, children_max;
     uint64_t               started;
+    dn_ref                 senders[DN_DYNAMIC_SENDERS_MAX]; /* watched */
+    uint32_t               senders_len;
     bool                   ending, overdue;
 } dynamic;
 
 static int dynamic_init(dn_self *self, void *state, const void *config);
 static int dynamic_stopping(dn_self *self, void *state);
 static int dynamic_on_start(dn_self *self, void *state, const dn_msg *msg);
+static int dynamic_on_start_all(dn_self *self, void *state, const dn_msg *msg);
 static int dynamic_on_down(dn_self *self, void *state, const dn_msg *msg);
 static int dynamic_on_started(dn_self *self, void *state, const dn_msg *msg);
 static int dynamic_on_deadline(dn_self *self, void *state, const dn_msg *msg);
@@ -38,9 +48,10 @@ static int dynamic_on_name(dn_self *self, void *state, const dn_msg *msg);
 
 static const dn_handler dynamic_handlers[] = {
     {DN_MSG_DOWN, dynamic_on_down},
-    {DN_SUP_START, dynamic_on_start},     /* dn_dynamic_start -> one more child */
-    {DN_MSG_STARTED, dynamic_on_started}, /* a start that took its time came to its end */
-    {DN_SUP_TIMER, dynamic_on_deadline},  /* the common deadline of a stop */
+    {DN_SUP_START_ALL, dynamic_on_start_all}, /* some more children, and whose they are */
+    {DN_SUP_START, dynamic_on_start},         /* dn_dynamic_start -> one more child */
+    {DN_MSG_STARTED, dynamic_on_started},     /* a start that took its time came to its end */
+    {DN_SUP_TIMER, dynamic_on_deadline},      /* the common deadline of a stop */
     {DN_SUP_ASK_COUNTS, dynamic_on_ask_counts},
     {DN_SUP_ASK_CHILD, dynamic_on_name}, /* there are no names here */
     {DN_SUP_STOP_CHILD, dynamic_on_name},
@@ -105,38 +116,29 @@ static int dynamic_init(dn_self *self, void *state, const void *config) {
     return DN_OK;
 }
 
-/* Config goes from the request's body into init without a copy: init runs before dn_spawn returns. */
-static int dynamic_on_start(dn_self *self, void *state, const dn_msg *msg) {
-    dynamic *d = state;
-    dn_ref   who = DN_NOBODY;
-    uint32_t index;
-    slot    *s;
-    int      rc = DN_OK;
-
-    if (d->ending) rc = DN_ESHUTDOWN;
-    else if (dn_msg_size(msg) > DN_DYNAMIC_CONFIG_MAX) rc = DN_EINVAL;
-    else if (d->running + d->starting >= d->children_max) rc = DN_EFULL;
-    if (rc != DN_OK) {
-        sup_answer(self, msg, rc, DN_NOBODY, 0);
-        return DN_OK;
-    }
-    index = slot_take(self, d);
-    s = slot_at(d, index);
+/* One more child. Config goes from the message's body into init without a copy: init runs before dn_spawn returns. */
+static int start_one(dn_self *self, dynamic *d, const void *config, size_t size, slot **out_slot) {
+    if (d->ending) return DN_ESHUTDOWN;
+    if (size > DN_DYNAMIC_CONFIG_MAX) return DN_EINVAL;
+    if (d->running + d->starting >= d->children_max) return DN_EFULL;
+    const uint32_t      index = slot_take(self, d);
+    slot *const         s = slot_at(d, index);
     const dn_spawn_spec spawn = {
         .cls = d->spec->cls,
-        .config = dn_msg_size(msg) > 0 ? dn_msg_body_borrow(msg) : NULL,
+        .config = size > 0 ? config : NULL,
         .tag = sup_tag(index, s->uses),
         .monitored = true,
         .linked = true,
     };
-    rc = dn_spawn(self, &spawn, &who);
+    dn_ref    who = DN_NOBODY;
+    const int rc = dn_spawn(self, &spawn, &who);
+    *out_slot = s;
+    s->sender = DN_NOBODY;
     if (rc == DN_PENDING) {
         s->state = SLOT_STARTING;
-        s->request = dn_msg_is_request(msg) ? dn_msg_keep(self, msg) : NULL;
+        s->request = NULL;
         d->starting++;
-        return DN_OK;
-    }
-    if (rc == DN_OK) {
+    } else if (rc == DN_OK) {
         s->state = SLOT_RUNNING;
         s->who = who;
         d->running++;
@@ -144,7 +146,73 @@ static int dynamic_on_start(dn_self *self, void *state, const dn_msg *msg) {
     } else {
         slot_give(d, index);
     }
-    sup_answer(self, msg, rc, who, 0);
+    return rc;
+}
+
+static int dynamic_on_start(dn_self *self, void *state, const dn_msg *msg) {
+    slot     *s = NULL;
+    const int rc = start_one(self, state, dn_msg_body_borrow(msg), dn_msg_size(msg), &s);
+
+    if (rc != DN_PENDING) sup_answer(self, msg, rc, rc == DN_OK ? s->who : DN_NOBODY, 0);
+    else if (dn_msg_is_request(msg)) s->request = dn_msg_keep(self, msg);
+    return DN_OK;
+}
+
+/* ---- Senders ---- */
+
+static bool is_sender(const dynamic *d, dn_ref who) {
+    for (uint32_t i = 0; i < d->senders_len; i++)
+        if (dn_ref_equal(d->senders[i], who)) return true;
+    return false;
+}
+
+/* From now on it is watched. */
+static int watch_sender(dn_self *self, dynamic *d, dn_ref who) {
+    if (dn_ref_is_nobody(who)) return DN_EINVAL;
+    if (is_sender(d, who)) return DN_OK;
+    if (d->senders_len == DN_DYNAMIC_SENDERS_MAX) return DN_EFULL;
+    d->senders[d->senders_len++] = who;
+    (void)dn_monitor(self, who, sup_tag(SENDERS_INDEX, 0));
+    return DN_OK;
+}
+
+/* One whose sender's mailbox is full would be taken for running ever after: rather are they all gone. */
+static void tell_sender(dn_self *self, dn_ref sender, const dn_down *ended) {
+    const int rc = dn_send(self, sender, DN_SUP_ENDED, ended, sizeof *ended);
+
+    if (rc == DN_EFULL) dn_fail_code(rc, "whose child ended has no room to be told");
+}
+
+/* How it came that a child that was wanted is not up. */
+static void tell_not_started(dn_self *self, dn_ref sender, uint64_t tag, int status) {
+    const dn_down ended = {.who = DN_NOBODY, .tag = tag, .reason = status};
+
+    tell_sender(self, sender, &ended);
+}
+
+static int dynamic_on_start_all(dn_self *self, void *state, const dn_msg *msg) {
+    dynamic     *d = state;
+    const dn_ref sender = dn_msg_from(msg);
+    const char  *at = dn_msg_body_borrow(msg), *end = at + dn_msg_size(msg);
+    const int    watched = watch_sender(self, d, sender);
+
+    while (end - at >= (ptrdiff_t)sizeof(dn_dynamic_wanted)) {
+        const dn_dynamic_wanted *wanted = (const dn_dynamic_wanted *)(const void *)at;
+        const size_t             room = (size_t)(end - at) - sizeof *wanted;
+        const bool               whole = wanted->size <= room;
+        slot                    *s = NULL;
+        int                      rc = whole ? watched : DN_EINVAL;
+
+        if (rc == DN_OK) rc = start_one(self, d, wanted->config, wanted->size, &s);
+        if (rc == DN_OK || rc == DN_PENDING) {
+            s->sender = sender;
+            s->tag = wanted->tag;
+        } else {
+            tell_not_started(self, sender, wanted->tag, rc);
+        }
+        if (!whole) break;
+        at += sizeof *wanted + (wanted->size + 7U) / 8 * 8;
+    }
     return DN_OK;
 }
 
@@ -152,6 +220,24 @@ static void ask_to_end(dn_self *self, const dynamic *d, dn_ref who) {
     const bool kill = d->overdue || sup_shutdown_ms(d->spec->shutdown_ms) == 0;
 
     sup_if_there(kill ? dn_kill(self, who) : dn_stop(self, who));
+}
+
+static bool is_orphan(const dynamic *d, const slot *s) {
+    return !dn_ref_is_nobody(s->sender) && !is_sender(d, s->sender);
+}
+
+/* Its children are nobody's. */
+static void sender_is_gone(dn_self *self, dynamic *d, dn_ref who) {
+    for (uint32_t i = 0; i < d->senders_len; i++) {
+        if (!dn_ref_equal(d->senders[i], who)) continue;
+        d->senders[i] = d->senders[--d->senders_len];
+        break;
+    }
+    for (uint32_t i = 0; i < d->len; i++) {
+        const slot *s = slot_at(d, i);
+
+        if (s->state == SLOT_RUNNING && dn_ref_equal(s->sender, who)) ask_to_end(self, d, s->who);
+    }
 }
 
 /* The last to go closes the door. One whose start hangs is not waited for beyond the deadline: it is
@@ -175,8 +261,9 @@ static int dynamic_on_started(dn_self *self, void *state, const dn_msg *msg) {
         s->who = started->who;
         d->running++;
         d->started++;
-        if (d->ending) ask_to_end(self, d, s->who);
+        if (d->ending || is_orphan(d, s)) ask_to_end(self, d, s->who);
     } else {
+        if (is_sender(d, s->sender)) tell_not_started(self, s->sender, s->tag, started->status);
         slot_give(d, sup_tag_index(started->tag));
     }
     if (request)
@@ -190,8 +277,13 @@ static int dynamic_on_down(dn_self *self, void *state, const dn_msg *msg) {
     const dn_down *down = DN_BODY(dn_down, msg);
     slot          *s = slot_of(d, down->tag);
 
-    (void)self;
+    if (sup_tag_index(down->tag) == SENDERS_INDEX) sender_is_gone(self, d, down->who);
     if (!s || s->state != SLOT_RUNNING) return DN_OK;
+    if (down->reason != DN_OK && is_sender(d, s->sender)) {
+        dn_down ended = *down;
+        ended.tag = s->tag;
+        tell_sender(self, s->sender, &ended);
+    }
     d->running--;
     slot_give(d, sup_tag_index(down->tag));
     return end_if_alone(d);

@@ -130,13 +130,27 @@ enum { DN_DYNAMIC_CONFIG_MAX = 4096 };
 DN_MUST_USE int dn_dynamic_start(dn_self *self, dn_ref supervisor, const void *config, size_t size,
                                  int64_t timeout_ms, dn_call_id *out_id);
 
+/* Many children by one message, DN_SUP_START_ALL, sent by hand: one of these after the other, the size of each rounded
+ * up to a multiple of 8. The children are the sender's: they are stopped when it ends, and it hears, as DN_SUP_ENDED, of
+ * each that was not started, or did not end normally. Of the others it hears nothing from here. */
+typedef struct dn_dynamic_wanted {
+    uint64_t      tag;
+    uint32_t      size; /* of its config */
+    uint32_t      unused;
+    unsigned char config[];
+} dn_dynamic_wanted;
+enum { DN_DYNAMIC_SENDERS_MAX = 64 }; /* with children at one time; to one more, DN_EFULL */
+
 /* ---- Asking a supervisor ----
  * All of these are calls: DN_OK and an id, or DN_EFULL or DN_EDEAD; the reply or DN_MSG_CALL_FAILED
  * follows. A dynamic supervisor knows no names: it answers counts, and DN_EINVAL to the others. */
 enum {
     DN_SUP_CHILD = 0x001f0001, /* reply: dn_sup_child */
     DN_SUP_COUNTS,             /* reply: dn_sup_counts */
-    DN_SUP_START,              /* requests; use the functions */
+    DN_SUP_ENDED,     /* a dn_down, with the tag of its dn_dynamic_wanted; who: DN_NOBODY if it was
+                                  never up, and reason is what its start came to */
+    DN_SUP_START_ALL, /* dn_dynamic_wanted... */
+    DN_SUP_START,     /* requests; use the functions */
     DN_SUP_ASK_COUNTS,
     DN_SUP_ASK_CHILD,
     DN_SUP_STOP_CHILD,

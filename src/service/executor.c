@@ -5,7 +5,6 @@
  * commit. A crash here ends all tasks; their users are eligible again. */
 #include "executor.h"
 
-#include "domain/chains.h"
 #include "events.h"
 #include "messages.h"
 #include "obs/log.h"
@@ -20,22 +19,22 @@ enum {
     EXECUTOR_HERE = DN_SERVICE_OWN,
     EXECUTOR_GRACE_IS_OVER,
     EXECUTOR_SAY,
-    START_TIMEOUT_MS = 10000,
+    /* Tasks that are asked for by one message: each may take a connect's time to begin, and meanwhile its loop does
+     * nothing else. */
+    STARTS_AT_ONCE = 16,
     EXECUTOR_HEAP_MAX = 1 << 30,
 };
 
 typedef struct slot {
-    uint64_t      ticket, n;
-    dn_chain_link starting; /* in the executor's: the call that asks for its task */
-    uint32_t      use;      /* odd: in use. Tells one run in this slot from the next */
-    uint32_t      next_free;
-    int64_t       since_ms, since_ns; /* by the two clocks */
-    dn_day        day;
-    uint16_t      due, attempt;
-    uint8_t       cls; /* of the attempt before */
-    uint8_t       id_len;
-    char          id[DN_ID_MAX];
-    dn_watch_id   watch;
+    uint64_t ticket, n;
+    uint32_t use; /* odd: in use. Tells one run in this slot from the next */
+    uint32_t next_free;
+    int64_t  since_ms, since_ns; /* by the two clocks */
+    dn_day   day;
+    uint16_t due, attempt;
+    uint8_t  cls; /* of the attempt before */
+    uint8_t  id_len;
+    char     id[DN_ID_MAX];
 } slot;
 
 typedef struct executor {
@@ -45,23 +44,20 @@ typedef struct executor {
     uint32_t                 free;      /* index + 1 of the first free slot */
     uint32_t                 room;      /* free slots the queue has not been told of */
     uint64_t                 unsettled; /* successes that kv has not answered for */
-    dn_chains                starting;  /* slots whose task is not there yet, by the call for it */
+    uint32_t                 wanted;    /* tasks that are in to_tasks */
     dn_task_terms            terms;
     bool                     introduced, stopping;
     uint64_t                 told;   /* how many run, as it was said last */
     bool                     to_say; /* so many, changed or not */
-    dn_ref                   tasks;  /* by name, looked up once: it is asked for each job */
-    dn_pipe                  to_kv, to_kv_notes, to_queue;
+    dn_pipe                  to_tasks, to_kv, to_kv_notes, to_queue;
     dn_executor_status       status;
 } executor;
 
 static int executor_init(dn_self *self, void *state, const void *config);
 static int executor_on_work(dn_self *self, void *state, const dn_msg *msg);
-static int executor_on_started(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_outcome(dn_self *self, void *state, const dn_msg *msg);
-static int executor_on_down(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_ended(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_finalized(dn_self *self, void *state, const dn_msg *msg);
-static int executor_on_start_failed(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_room(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_grace_is_over(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
@@ -73,11 +69,9 @@ static int executor_stopping(dn_self *self, void *state);
 
 static const dn_handler executor_handlers[] = {
     {DN_OUTCOME, executor_on_outcome},     /* task  -> its job has stopped */
-    {DN_SUP_CHILD, executor_on_started},   /* tasks -> a task is there, or not */
     {DN_WORK, executor_on_work},           /* queue -> to be started now */
     {DN_FINALIZED, executor_on_finalized}, /* kv    -> a success is committed, or came late */
-    {DN_MSG_DOWN, executor_on_down},       /* a task ended: if it said nothing before, it crashed */
-    {DN_MSG_CALL_FAILED, executor_on_start_failed},
+    {DN_SUP_ENDED, executor_on_ended},     /* tasks -> a task was not started, or crashed */
     {DN_MSG_ROOM, executor_on_room},
     {EXECUTOR_GRACE_IS_OVER, executor_on_grace_is_over},
     {EXECUTOR_SAY, executor_on_say},   /* timer: for who has begun to listen */
@@ -97,8 +91,6 @@ const dn_class dn_executor_class = {
     .heap_max = EXECUTOR_HEAP_MAX,
 };
 
-static void starting_release(void *starting) { dn_chains_done(starting); }
-
 static int executor_init(dn_self *self, void *state, const void *config) {
     executor *e = state;
     char      why[DN_RUNNER_WHY];
@@ -108,14 +100,13 @@ static int executor_init(dn_self *self, void *state, const void *config) {
     const int      rc = dn_runner_new(self, &e->config->runner, &e->runner, why);
     if (rc < 0) dn_fail_code(rc, why);
     dn_own(self, e->runner, dn_runner_free);
-    dn_own(self, &e->starting, starting_release);
     e->terms = (dn_task_terms){e->runner, e->config->journal, e->config->job_timeout_ms,
                                e->config->window_minutes};
     e->slots = dn_alloc(self, max * sizeof *e->slots);
     for (uint32_t i = 0; i < max; i++) e->slots[i].next_free = i + 1 < max ? i + 2 : 0;
     e->free = 1;
     e->room = max;
-    e->tasks = dn_name(self, DN_TASKS);
+    dn_pipe_init(self, &e->to_tasks, DN_TASKS, DN_SUP_START_ALL);
     dn_pipe_init(self, &e->to_kv, DN_KV, DN_FINALIZE_SUCCESS);
     dn_pipe_init(self, &e->to_kv_notes, DN_KV, DN_NOTE_ATTEMPTS);
     dn_pipe_init(self, &e->to_queue, DN_QUEUE, DN_SETTLED);
@@ -146,7 +137,6 @@ static slot *slot_take(executor *e) {
     slot *s = &e->slots[e->free - 1];
     e->free = s->next_free;
     s->use++;
-    s->watch = 0;
     e->status.in_flight++;
     if (e->status.in_flight > e->status.in_flight_peak)
         e->status.in_flight_peak = e->status.in_flight;
@@ -155,14 +145,7 @@ static slot *slot_take(executor *e) {
 
 static uint32_t slot_index(const executor *e, const slot *s) { return (uint32_t)(s - e->slots); }
 
-/* Who waits for its task no more is not to be found by the answer. */
-static void starts_no_more(executor *e, slot *s) {
-    if (s->starting.key) dn_chains_remove(&e->starting, &s->starting);
-    s->starting.key = 0;
-}
-
 static void slot_give(executor *e, slot *s) {
-    starts_no_more(e, s);
     s->use++;
     s->next_free = e->free;
     e->free = slot_index(e, s) + 1;
@@ -170,14 +153,17 @@ static void slot_give(executor *e, slot *s) {
     e->room++;
 }
 
-static slot *slot_of(executor *e, uint32_t index, uint32_t use) {
+static uint64_t slot_tag(const executor *e, const slot *s) {
+    return (uint64_t)s->use << 32 | slot_index(e, s);
+}
+
+/* NULL: what the tag speaks of has been dealt with. */
+static slot *slot_of(executor *e, uint64_t tag) {
+    const uint32_t index = (uint32_t)tag, use = (uint32_t)(tag >> 32);
+
     if (index >= e->status.max_concurrency) return NULL;
     slot *s = &e->slots[index];
     return s->use == use && use % 2 == 1 ? s : NULL;
-}
-
-static uint64_t slot_tag(const executor *e, const slot *s) {
-    return (uint64_t)s->use << 32 | slot_index(e, s);
 }
 
 /* ---- Settling ---- */
@@ -247,7 +233,6 @@ static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, c
     const dn_outcome     outcome = dn_run_outcome(result);
     const dn_error_class cls = dn_run_class(result) ? dn_run_class(result) : DN_CLASS_UNKNOWN;
 
-    if (s->watch) dn_demonitor(self, s->watch);
     if (outcome == DN_OUTCOME_OK) {
         succeeded(self, e, s);
     } else if (outcome == DN_OUTCOME_TIMEOUT) {
@@ -281,20 +266,9 @@ static void not_started(dn_self *self, executor *e, slot *s) {
 
 /* ---- Work ---- */
 
-static int starts(executor *e, slot *s, dn_call_id call) {
-    s->starting.key = call;
-    const int rc = dn_chains_add(&e->starting, &s->starting);
-    if (rc < 0) s->starting.key = 0;
-    return rc;
-}
-
 static void start(dn_self *self, executor *e, const dn_work *w) {
-    union {
-        dn_task_brief brief;
-        char          bytes[sizeof(dn_task_brief) + DN_ID_MAX];
-    } b;
-    slot      *s = slot_take(e);
-    dn_call_id call;
+    const uint32_t size = (uint32_t)sizeof(dn_task_brief) + w->id_len;
+    slot          *s = slot_take(e);
 
     s->ticket = w->ticket;
     s->n = w->n;
@@ -306,12 +280,15 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     s->cls = w->cls;
     s->id_len = w->id_len;
     memcpy(s->id, w->id, w->id_len);
-    b.brief = (dn_task_brief){
+    dn_dynamic_wanted *wanted = dn_pipe_add(self, &e->to_tasks, sizeof *wanted + size);
+    wanted->tag = slot_tag(e, s);
+    wanted->size = size;
+    dn_task_brief *b = (dn_task_brief *)(void *)wanted->config;
+    *b = (dn_task_brief){
         .executor = dn_self_ref(self),
         .terms = &e->terms,
         .n = w->n,
-        .slot = slot_index(e, s),
-        .use = s->use,
+        .tag = wanted->tag,
         .day = w->day,
         .attempt = w->attempt,
         .context_epoch = w->context_epoch,
@@ -319,16 +296,10 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
         .type = DN_RUN_DAILY,
         .id_len = w->id_len,
     };
-    memcpy(b.brief.id, w->id, w->id_len);
+    memcpy(b->id, w->id, w->id_len);
     e->status.started++;
     note(self, e, s, w->cls);
-    const int rc =
-        dn_dynamic_start(self, e->tasks, &b, sizeof b.brief + w->id_len, START_TIMEOUT_MS, &call);
-    /* This actor is about to be stopped with it; work that is failed meanwhile would be work that nobody tried. */
-    if (rc == DN_EDEAD) dn_fail_code(rc, "there is nobody to start tasks");
-    if (rc < 0 || starts(e, s, call) < 0)
-        stopped(self, e, s, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 0),
-                "no task could be started");
+    if (++e->wanted % STARTS_AT_ONCE == 0) dn_pipe_flush(self, &e->to_tasks);
 }
 
 static int executor_on_work(dn_self *self, void *state, const dn_msg *msg) {
@@ -348,57 +319,26 @@ static int executor_on_work(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* The slot that a call to tasks was for; NULL: its job has stopped already. */
-static slot *slot_of_call(executor *e, dn_call_id call) {
-    dn_chain_link *link = dn_chains_find(&e->starting, call);
-
-    if (!link) return NULL;
-    slot *s = (slot *)(void *)((char *)link - offsetof(slot, starting));
-    starts_no_more(e, s);
-    return s;
-}
-
 static const dn_run_result unknown_error =
     (uint64_t)DN_CLASS_UNKNOWN << 8 | (uint64_t)DN_OUTCOME_ERROR;
 
-static int executor_on_started(dn_self *self, void *state, const dn_msg *msg) {
-    executor           *e = state;
-    const dn_sup_child *child = DN_BODY(dn_sup_child, msg);
-    slot               *s = slot_of_call(e, dn_msg_call(msg));
-
-    if (!s) return DN_OK;
-    if (child->status == DN_OK) s->watch = dn_monitor(self, child->who, slot_tag(e, s));
-    else if (child->status == DN_STOP) not_started(self, e, s);
-    else stopped(self, e, s, unknown_error, dn_error_text(child->status));
-    return DN_OK;
-}
-
-static int executor_on_start_failed(dn_self *self, void *state, const dn_msg *msg) {
-    executor             *e = state;
-    const dn_call_failed *f = DN_BODY(dn_call_failed, msg);
-    slot                 *s = slot_of_call(e, f->id);
-
-    /* As in start: and whether the task began, nobody knows. */
-    if (s && f->status == DN_EDEAD) dn_fail_code(f->status, "who starts tasks is gone");
-    if (s) stopped(self, e, s, unknown_error, dn_error_text(f->status));
-    return DN_OK;
-}
-
 static int executor_on_outcome(dn_self *self, void *state, const dn_msg *msg) {
     executor              *e = state;
-    const dn_task_outcome *o = DN_BODY(dn_task_outcome, msg);
-    slot                  *s = slot_of(e, o->slot, o->use);
+    const dn_task_outcome *o = dn_msg_body_borrow(msg);
+    slot                  *s = slot_of(e, o->tag);
 
-    if (s) stopped(self, e, s, o->result, o->detail);
+    if (s) stopped(self, e, s, o->result, dn_msg_size(msg) > sizeof *o ? o->detail : "");
     return DN_OK;
 }
 
-static int executor_on_down(dn_self *self, void *state, const dn_msg *msg) {
+static int executor_on_ended(dn_self *self, void *state, const dn_msg *msg) {
     executor      *e = state;
     const dn_down *d = DN_BODY(dn_down, msg);
-    slot          *s = slot_of(e, (uint32_t)d->tag, (uint32_t)(d->tag >> 32));
+    slot          *s = slot_of(e, d->tag);
 
-    if (s) stopped(self, e, s, unknown_error, d->why[0] ? d->why : "the task ended");
+    if (!s) return DN_OK;
+    if (d->reason == DN_STOP) not_started(self, e, s);
+    else stopped(self, e, s, unknown_error, *d->why ? d->why : dn_error_text(d->reason));
     return DN_OK;
 }
 
@@ -426,13 +366,14 @@ static int may_end(const executor *e) {
 }
 
 static bool pipes_are_free(const executor *e) {
-    return dn_pipe_is_free(&e->to_kv) && dn_pipe_is_free(&e->to_kv_notes) &&
-           dn_pipe_is_free(&e->to_queue);
+    return dn_pipe_is_free(&e->to_tasks) && dn_pipe_is_free(&e->to_kv) &&
+           dn_pipe_is_free(&e->to_kv_notes) && dn_pipe_is_free(&e->to_queue);
 }
 
 static int executor_flush(dn_self *self, void *state) {
     executor *e = state;
 
+    dn_pipe_flush(self, &e->to_tasks);
     dn_pipe_flush(self, &e->to_kv_notes);
     dn_pipe_flush(self, &e->to_kv);
     dn_pipe_flush(self, &e->to_queue);
@@ -458,6 +399,7 @@ static int executor_on_room(dn_self *self, void *state, const dn_msg *msg) {
     executor *e = state;
 
     (void)msg;
+    dn_pipe_on_room(self, &e->to_tasks);
     dn_pipe_on_room(self, &e->to_kv_notes);
     dn_pipe_on_room(self, &e->to_kv);
     dn_pipe_on_room(self, &e->to_queue);

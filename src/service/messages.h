@@ -17,7 +17,8 @@
 #define DN_HOOKS    "hooks"
 
 enum dn_service_msg {
-    /* The day, in its order. */
+    /* The day, in its order. Between DN_WORK and DN_OUTCOME executor has tasks started by DN_SUP_START_ALL, a
+     * dn_task_brief each, and hears by DN_SUP_ENDED of those that did not start, or crashed. */
     DN_PLAN_ATTEMPTS =
         1, /* tick     -> queue     dn_attempt...: if it is not queued, running or throttled */
     DN_FINALIZE_CUTOFF, /* tick     -> kv        dn_cutoff...: conditional */
@@ -112,11 +113,11 @@ typedef struct dn_work {
 } dn_work;
 
 typedef struct dn_task_outcome {
-    uint32_t      slot;
-    uint32_t      use;
+    uint64_t      tag; /* of its dn_task_brief */
     dn_run_result result;
-    char          detail[64];
+    char          detail[]; /* to its NUL; nothing at all if there is nothing to say */
 } dn_task_outcome;
+enum { DN_TASK_DETAIL = 64 };
 
 typedef struct dn_attempt_note {
     uint64_t n;

@@ -1,7 +1,8 @@
 /* task.c - one attempt under way.
  * It lives as long as its job: begins it, cuts it off when its time is up, and tells the executor when it has
  * stopped (a job that was cut off: when its connection is closed or its processes are gone). If it crashes, what
- * it began is cut off with it, and the executor takes the crash for the outcome. */
+ * it began is cut off with it, and the executor hears of the crash from who started the task, and takes it for the outcome.
+ * If the executor ends, so does the task: nobody wants to know any more. */
 #include "task.h"
 
 #include <assert.h>
@@ -12,7 +13,7 @@ enum { TASK_RESULT = DN_SERVICE_OWN, TASK_TIME_IS_UP };
 
 typedef struct task {
     dn_ref   executor;
-    uint32_t slot, use;
+    uint64_t tag;
     dn_run  *run;
     bool     cut;
 } task;
@@ -20,12 +21,10 @@ typedef struct task {
 static int task_init(dn_self *self, void *state, const void *config);
 static int task_on_result(dn_self *self, void *state, const dn_msg *msg);
 static int task_on_time_is_up(dn_self *self, void *state, const dn_msg *msg);
-static int task_on_down(dn_self *self, void *state, const dn_msg *msg);
 
 static const dn_handler task_handlers[] = {
     {TASK_RESULT, task_on_result},         /* runner   -> the job has stopped */
     {TASK_TIME_IS_UP, task_on_time_is_up}, /* timer    -> it has had its time */
-    {DN_MSG_DOWN, task_on_down},           /* executor -> is gone: nobody wants to know any more */
 };
 
 const dn_class dn_task_class = {
@@ -46,9 +45,7 @@ static int task_init(dn_self *self, void *state, const void *config) {
     const dn_task_terms *terms = b->terms;
     if (!dn_daily_may_start(&user, b->day, terms->window_minutes, dn_now_ms(self))) return DN_STOP;
     t->executor = b->executor;
-    t->slot = b->slot;
-    t->use = b->use;
-    (void)dn_monitor(self, t->executor, 0);
+    t->tag = b->tag;
     const dn_run_request request = {
         .type = (dn_run_type)b->type,
         .user_id = b->id,
@@ -72,15 +69,23 @@ static int task_init(dn_self *self, void *state, const void *config) {
 }
 
 static int task_on_result(dn_self *self, void *state, const dn_msg *msg) {
-    const task     *t = state;
-    dn_task_outcome outcome = {
-        .slot = t->slot, .use = t->use, .result = *DN_BODY(dn_run_result, msg)};
+    const task *t = state;
+    const char *detail = dn_run_detail_borrow(t->run);
+    size_t      size = sizeof(dn_task_outcome);
+    union {
+        dn_task_outcome outcome;
+        char            bytes[sizeof(dn_task_outcome) + DN_TASK_DETAIL];
+    } o;
 
-    if (t->cut) outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
-    else if (dn_run_outcome(outcome.result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
-    if (*dn_run_detail_borrow(t->run))
-        snprintf(outcome.detail, sizeof outcome.detail, "%s", dn_run_detail_borrow(t->run));
-    const int rc = dn_send(self, t->executor, DN_OUTCOME, &outcome, sizeof outcome);
+    o.outcome.tag = t->tag;
+    o.outcome.result = *DN_BODY(dn_run_result, msg);
+    if (t->cut) o.outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
+    else if (dn_run_outcome(o.outcome.result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
+    if (*detail) {
+        const int len = snprintf(o.outcome.detail, DN_TASK_DETAIL, "%s", detail);
+        size += (size_t)(len < DN_TASK_DETAIL ? len : DN_TASK_DETAIL - 1) + 1;
+    }
+    const int rc = dn_send(self, t->executor, DN_OUTCOME, &o, size);
     return rc == DN_OK || rc == DN_EDEAD ? DN_STOP : rc;
 }
 
@@ -91,9 +96,4 @@ static int task_on_time_is_up(dn_self *self, void *state, const dn_msg *msg) {
     t->cut = true;
     dn_run_cut(t->run, self);
     return DN_OK;
-}
-
-static int task_on_down(dn_self *self, void *state, const dn_msg *msg) {
-    (void)self, (void)state, (void)msg;
-    return DN_STOP;
 }

@@ -13,12 +13,12 @@ typedef struct dn_task_terms {
     uint32_t          window_minutes;
 } dn_task_terms;
 
-/* What a task is told. With an id of usual length it goes in a message without an allocation. */
+/* What a task is told. */
 typedef struct dn_task_brief {
     dn_ref               executor;
     const dn_task_terms *terms;
     uint64_t             n;
-    uint32_t             slot, use; /* come back in dn_task_outcome */
+    uint64_t             tag; /* comes back in dn_task_outcome */
     dn_day               day;
     uint32_t             attempt, context_epoch;
     uint16_t             due;  /* not to begin outside its window */
@@ -26,7 +26,6 @@ typedef struct dn_task_brief {
     uint8_t              id_len;
     char                 id[];
 } dn_task_brief;
-_Static_assert(sizeof(dn_task_brief) <= 48, "the rest of 80 bytes is for the id");
 
 extern const dn_class dn_task_class; /* config: dn_task_brief */
 

@@ -300,6 +300,170 @@ TEST(a_dynamic_supervisor_stops_in_its_turn_under_another_one) {
     CHECK_STR(said(), "-t -a");
 }
 
+/* ---- Of a sender ---- */
+
+/* An actor that has children started, and hears of those that end otherwise than they should. */
+enum { SENDER_START = 1, SENDER_END };
+
+typedef struct sender_heard {
+    int     len;
+    dn_down last;
+} sender_heard;
+static sender_heard heard;
+
+static int sender_init(dn_self *self, void *state, const void *config) {
+    (void)self, (void)state, (void)config;
+    return DN_OK;
+}
+
+/* The parts of those numbers, in one message; the tag of each is a hundred more. */
+static int sender_on_start(dn_self *self, void *state, const dn_msg *msg) {
+    const int   *numbers = dn_msg_body_borrow(msg);
+    const size_t len = dn_msg_size(msg) / sizeof *numbers;
+    union {
+        dn_dynamic_wanted wanted;
+        char              bytes[sizeof(dn_dynamic_wanted) + 8];
+    } all[PARTS];
+
+    (void)state;
+    memset(all, 0, sizeof all);
+    for (size_t i = 0; i < len; i++) {
+        all[i].wanted.tag = 100 + (uint64_t)numbers[i];
+        all[i].wanted.size = sizeof numbers[i];
+        memcpy(all[i].wanted.config, &numbers[i], sizeof numbers[i]);
+    }
+    return dn_send(self, dn_name(self, "sup"), DN_SUP_START_ALL, all, len * sizeof all[0]);
+}
+
+static int sender_on_end(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state, (void)msg;
+    return DN_STOP;
+}
+
+static int sender_on_ended(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state;
+    heard.len++;
+    heard.last = *DN_BODY(dn_down, msg);
+    return DN_OK;
+}
+
+static const dn_handler sender_handlers[] = {
+    {SENDER_START, sender_on_start},
+    {SENDER_END, sender_on_end},
+    {DN_SUP_ENDED, sender_on_ended},
+};
+
+static const dn_class sender_class = {
+    .name = "sender", .init = sender_init, .handlers = DN_SLICE(sender_handlers)};
+
+/* A supervisor of two actors that have children started by a third, "sup". */
+static void begin_with_senders(const dn_dynamic_spec *children) {
+    static dn_supervisor_spec spec;
+    static dn_child_spec      rows[3];
+
+    rows[0] = dn_dynamic_child("sup", children);
+    rows[1] = (dn_child_spec){.name = "one", .cls = &sender_class, .restart = DN_TEMPORARY};
+    rows[2] = (dn_child_spec){.name = "other", .cls = &sender_class, .restart = DN_TEMPORARY};
+    spec = SUPERVISOR(DN_ONE_FOR_ONE, rows);
+    heard = (sender_heard){0};
+    world_begins_as("top", &dn_supervisor_class, &spec);
+}
+
+static void want(const char *sender, const char *const *names, size_t len) {
+    int numbers[PARTS];
+
+    for (size_t i = 0; i < len; i++) numbers[i] = *part_config(names[i]);
+    post(sender, SENDER_START, numbers, len * sizeof *numbers);
+}
+#define WANT(sender, ...)                                                                          \
+    want((sender), (const char *const[]){__VA_ARGS__},                                             \
+         sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void crash_when_up(dn_self *self, int inits) {
+    (void)inits;
+    CHECK_INT(dn_send(self, dn_self_ref(self), PART_FAIL, NULL, 0), DN_OK);
+}
+
+static void end_when_up(dn_self *self, int inits) {
+    (void)inits;
+    CHECK_INT(dn_send(self, dn_self_ref(self), PART_END, NULL, 0), DN_OK);
+}
+
+TEST(many_children_are_started_by_one_message_in_their_order) {
+    const dn_dynamic_spec spec = {.cls = &part_class};
+
+    begin_with_senders(&spec);
+    WANT("one", "a", "b", "c");
+    CHECK_STR(said(), "+a +b +c");
+    CHECK_UINT(ask_counts()->active, 3);
+    CHECK_INT(heard.len, 0);
+}
+
+TEST(a_sender_hears_of_its_child_that_crashed_and_not_of_one_that_ended_normally) {
+    const dn_dynamic_spec spec = {.cls = &part_class};
+
+    begin_with_senders(&spec);
+    part_of("a")->on_up = end_when_up;
+    part_of("b")->on_up = crash_when_up;
+    WANT("one", "a", "b");
+    CHECK_INT(heard.len, 1);
+    CHECK_UINT(heard.last.tag, 100 + (uint64_t)*part_config("b"));
+    CHECK(!dn_ref_is_nobody(heard.last.who));
+    CHECK_INT(heard.last.reason, DN_EFAILED);
+    CHECK_STR(heard.last.why, "as it was told");
+    CHECK_UINT(ask_counts()->specs, 0);
+}
+
+TEST(a_sender_hears_of_a_child_that_did_not_start) {
+    const dn_dynamic_spec spec = {.cls = &part_class, .children_max = 1};
+
+    begin_with_senders(&spec);
+    part_of("a")->init_fails = 1;
+    WANT("one", "a");
+    CHECK_INT(heard.last.reason, DN_EIO);
+    CHECK(dn_ref_is_nobody(heard.last.who));
+    part_of("a")->init_fails = 1;
+    part_of("a")->init_ms = 10;
+    WANT("one", "a");
+    CHECK_INT(heard.len, 1);
+    pass_ms(10);
+    CHECK_INT(heard.len, 2);
+    CHECK_INT(heard.last.reason, DN_EIO);
+    part_of("a")->init_ms = 0;
+    WANT("one", "a", "b");
+    CHECK_INT(heard.len, 3);
+    CHECK_UINT(heard.last.tag, 100 + (uint64_t)*part_config("b"));
+    CHECK_INT(heard.last.reason, DN_EFULL);
+}
+
+TEST(the_children_of_a_sender_are_stopped_when_it_ends_and_those_of_others_are_not) {
+    const dn_dynamic_spec spec = {.cls = &part_class};
+
+    begin_with_senders(&spec);
+    part_of("d")->init_ms = 100;
+    WANT("one", "a", "d");
+    WANT("other", "b");
+    start("c");
+    CHECK_STR(said(), "+a +b +c");
+    post("one", SENDER_END, NULL, 0);
+    CHECK_STR(said(), "-a");
+    pass_ms(100); /* it comes up, and is nobody's */
+    CHECK_STR(said(), "+d -d");
+    CHECK_UINT(ask_counts()->active, 2);
+}
+
+TEST(what_is_wanted_and_is_not_whole_is_refused) {
+    const dn_dynamic_spec   spec = {.cls = &part_class};
+    const dn_dynamic_wanted wanted = {.tag = 7, .size = 100};
+
+    begin_with_senders(&spec);
+    post("sup", DN_SUP_START_ALL, &wanted, sizeof wanted); /* and from nobody */
+    post("sup", DN_SUP_START_ALL, &wanted, sizeof wanted - 8);
+    CHECK_UINT(ask_counts()->specs, 0);
+    WANT("one", "a");
+    CHECK_STR(said(), "+a");
+}
+
 /* ---- Many ---- */
 
 static void crash_at_once(dn_self *self, int inits) {

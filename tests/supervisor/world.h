@@ -442,17 +442,22 @@ static inline void world_again(void) {
     w = fresh;
 }
 
-static inline void world_begins_with(const dn_class *cls, const void *spec) {
+/* The one that is asked is "sup": this one, or a child of it. */
+static inline void world_begins_as(const char *name, const dn_class *cls, const void *spec) {
     static stage_config stage;
     const dn_spawn_spec root = {.cls = &stage_class, .config = &stage, .name = "stage"};
     dn_sim_config       config = {.seed = test_seed() + w.order, .wall_ms = 1700000000000};
 
-    stage.spawn = (dn_spawn_spec){.cls = cls, .config = spec, .name = "sup", .linked = true};
+    stage.spawn = (dn_spawn_spec){.cls = cls, .config = spec, .name = name, .linked = true};
     if (w.order <= 1) atexit(world_ends);
     CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
     CHECK_INT(dn_sim_boot(w.sim, &root), DN_OK);
     w.runtime = dn_sim_runtime(w.sim);
     settle();
+}
+
+static inline void world_begins_with(const dn_class *cls, const void *spec) {
+    world_begins_as("sup", cls, spec);
 }
 
 static inline void world_begins(const dn_supervisor_spec *spec) {
