@@ -109,9 +109,8 @@ static bool fits_in_place(const answers_table *t, uint64_t place, const answers_
 }
 
 uint64_t answers_table_hash(const char *id, size_t id_len) {
-    /* A key that anybody knows: who makes a trace to be slow has what he made. */
-    return dn_hash((dn_hash_key){UINT64_C(0x6469757226e616c), UINT64_C(0x7265706c6179)}, id,
-                   id_len);
+    /* Who makes a trace to be slow has what he made. */
+    return dn_hash_quick(id, id_len);
 }
 
 bool answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,

@@ -24,9 +24,7 @@ static int32_t strip_of_least(days *d) {
 }
 
 /* NULL: there is no room. A day whose strip went to another gets none again: half of it would be told for the whole. */
-static day_row *row_of(days *d, dn_day day) {
-    if (d->last < d->len && d->rows[d->last].day == day) return &d->rows[d->last];
-
+static day_row *row_found(days *d, dn_day day) {
     const size_t place = dn_day_rows_from(d->rows, sizeof *d->rows, d->len, day);
     day_row     *row = &d->rows[place];
     if (place == d->len || row->day != day) {
@@ -38,6 +36,11 @@ static day_row *row_of(days *d, dn_day day) {
     }
     d->last = (uint32_t)place;
     return row;
+}
+
+static inline day_row *row_of(days *d, dn_day day) {
+    if (d->last < d->len && d->rows[d->last].day == day) return &d->rows[d->last];
+    return row_found(d, day);
 }
 
 static void keep_example(day_example *kept, dn_day day, day_end end, const char *id,

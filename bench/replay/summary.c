@@ -35,10 +35,8 @@ void summary_free(summary *s) {
 
 /* ---- Days ---- */
 
-static summary_totals *totals_of(summary *s, dn_day day) {
+static summary_totals *totals_found(summary *s, dn_day day) {
     static summary_totals nobodys;
-
-    if (s->last < s->days_len && s->days[s->last].day == day) return &s->days[s->last].totals;
     const size_t at = s->last = dn_day_rows_from(s->days, sizeof *s->days, s->days_len, day);
     if (at < s->days_len && s->days[at].day == day) return &s->days[at].totals;
     if (s->days_len == s->days_cap) {
@@ -55,6 +53,11 @@ static summary_totals *totals_of(summary *s, dn_day day) {
     s->days[at] = (day_row){.day = day};
     s->days_len++;
     return &s->days[at].totals;
+}
+
+static inline summary_totals *totals_of(summary *s, dn_day day) {
+    if (s->last < s->days_len && s->days[s->last].day == day) return &s->days[s->last].totals;
+    return totals_found(s, day);
 }
 
 size_t summary_days(const summary *s) { return s->days_len; }

@@ -35,8 +35,9 @@ struct world {
     bool ended_is_back;
     bool kv_ended,
         kv_anew; /* anew: what the one before it had in its line is to be handed on again */
-    int64_t tick_began_ns;
-    int     failed; /* why the run cannot go on */
+    int64_t     tick_began_ns;
+    const char *task_name; /* where it stands, once it was seen: it is asked for often */
+    int         failed;    /* why the run cannot go on */
 };
 
 static int64_t steady_ms(const world *w) { return dn_sim_mono_ms(w->sim) - w->base_ms; }
@@ -111,25 +112,33 @@ static int64_t real_ns(void) {
 
 static bool hand_on_some(world *w);
 
-static void said(void *context, dn_self *self, const dn_happening *h) {
-    world *w = context;
-
-    (void)self;
-    switch (h->kind) {
-    case DN_HAPPENED_TICK:
-        if (w->config.tell_tick)
-            w->config.tell_tick(w->config.context, real_ns() - w->tick_began_ns);
-        break;
-    case DN_HAPPENED_SET: pending_is_set(&w->pending); break;
-    case DN_HAPPENED_REMOVED: pending_is_removed(&w->pending, h->id, h->id_len); break;
-    default: break;
-    }
-    /* Of a tick at_ms is when it began. */
+/* Of a tick h->at_ms is when it began. */
+static inline void tell_happening(world *w, const dn_happening *h) {
     tell(w, (event){.kind = h->kind, .t_ms = world_wall_ms(w), .h = h});
+}
+
+/* The few that mean something to the world itself. */
+#define MATTERS                                                                                    \
+    (DN_HAPPENED_BIT(DN_HAPPENED_TICK) | DN_HAPPENED_BIT(DN_HAPPENED_SET) |                        \
+     DN_HAPPENED_BIT(DN_HAPPENED_REMOVED))
+static __attribute__((noinline)) void matters(world *w, const dn_happening *h) {
+    if (h->kind == DN_HAPPENED_TICK && w->config.tell_tick)
+        w->config.tell_tick(w->config.context, real_ns() - w->tick_began_ns);
+    if (h->kind == DN_HAPPENED_SET) pending_is_set(&w->pending);
+    if (h->kind == DN_HAPPENED_REMOVED) pending_is_removed(&w->pending, h->id, h->id_len);
+    tell_happening(w, h);
     if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
         w->handed = 0;
         (void)hand_on_some(w);
     }
+}
+
+static void said(void *context, dn_self *self, const dn_happening *h) {
+    world *w = context;
+
+    (void)self;
+    if (DN_HAPPENED_BIT(h->kind) & MATTERS) matters(w, h);
+    else tell_happening(w, h);
 }
 
 static int slo_changed(void *context, const dn_event *event_of, const dn_value *values) {
@@ -247,7 +256,11 @@ static int rank(void *context, const char *actor, uint32_t kind) {
     world *w = context;
 
     (void)kind;
-    if (strcmp(actor, "task") == 0) return 0;
+    if (actor == w->task_name) return 0;
+    if (strcmp(actor, "task") == 0) {
+        w->task_name = actor;
+        return 0;
+    }
     if (strcmp(actor, "tick") != 0) return 1;
     w->tick_began_ns = w->config.tell_tick ? real_ns() : 0;
     return 2;

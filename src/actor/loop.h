@@ -24,6 +24,13 @@ typedef struct dn_loop dn_loop;
 
 enum { ACTORS_MAX = 1 << 22, MESSAGES_MAX = 1 << 23, TIMERS_MAX = 1 << 23 };
 
+/* Downwards, of an instant before 1970 too: it is asked for with nearly every event. Not of the least of all numbers, or
+ * one within 2 ms of it. */
+#define MS_BIAS INT64_C(9223372036853)
+static inline int64_t ms_floor(int64_t ns) {
+    return (int64_t)(((uint64_t)ns + (uint64_t)MS_BIAS * 1000000) / 1000000) - MS_BIAS;
+}
+
 static inline uint32_t ref_slot(dn_ref ref) { return (uint32_t)ref.bits & REF_SLOT_MASK; }
 static inline uint32_t ref_gen(dn_ref ref) { return (uint32_t)(ref.bits >> REF_GEN_SHIFT); }
 static inline uint32_t ref_loop(dn_ref ref) { return (uint32_t)(ref.bits >> REF_LOOP_SHIFT); }

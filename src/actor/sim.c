@@ -801,11 +801,7 @@ uint64_t dn_sim_random(dn_sim *sim) { return random_next(&sim->random); }
 
 int64_t dn_sim_mono_ms(const dn_sim *sim) { return sim->mono_ns / NS_PER_MS; }
 
-int64_t dn_sim_wall_ms(const dn_sim *sim) {
-    const int64_t ns = sim->mono_ns + sim->wall_offset_ns;
-
-    return ns / NS_PER_MS - (ns % NS_PER_MS < 0);
-}
+int64_t dn_sim_wall_ms(const dn_sim *sim) { return ms_floor(sim->mono_ns + sim->wall_offset_ns); }
 
 void dn_sim_note(dn_sim *sim, const char *text, int64_t detail) {
     if (sim->dying) return;

@@ -346,10 +346,6 @@ int64_t dn_thread_now_ms(void) {
 
 int64_t dn_boot_ns(const dn_self *self) { return self->loop->mono_ns + self->loop->boot_offset_ns; }
 
-int64_t loop_now_ms(const dn_loop *l) {
-    const int64_t ns = l->mono_ns + l->wall_offset_ns;
-
-    return ns / NS_PER_MS - (ns % NS_PER_MS < 0); /* floor: an instant before 1970 too */
-}
+int64_t loop_now_ms(const dn_loop *l) { return ms_floor(l->mono_ns + l->wall_offset_ns); }
 
 int64_t dn_now_ms(const dn_self *self) { return loop_now_ms(self->loop); }

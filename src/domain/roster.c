@@ -106,8 +106,12 @@ static int grow(void **memory, uint32_t *cap, size_t size) {
 
 /* ---- By number ---- */
 
+/* The upper bits: by them numbers that follow each other, as those of users do, stand evenly apart, and hardly two at one
+ * place. */
 static uint32_t number_home(const by_number *t, uint64_t n) {
-    return (uint32_t)(n * UINT64_C(0x9e3779b97f4a7c15) >> 32) & t->mask;
+    const uint64_t spread = n * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+    return (uint32_t)(spread * ((uint64_t)t->mask + 1) >> 32);
 }
 
 /* Where n stands, or would. */

@@ -20,8 +20,8 @@ enum {
     EXECUTOR_GRACE_IS_OVER,
     EXECUTOR_SAY,
     /* Tasks that are asked for by one message: each may take a connect's time to begin, and meanwhile its loop does
-     * nothing else. */
-    STARTS_AT_ONCE = 16,
+     * nothing else. With ids of usual length it is of a size that an allocator is quick with. */
+    STARTS_AT_ONCE = 12,
     EXECUTOR_HEAP_MAX = 1 << 30,
 };
 
@@ -281,8 +281,7 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     s->id_len = w->id_len;
     memcpy(s->id, w->id, w->id_len);
     dn_dynamic_wanted *wanted = dn_pipe_add(self, &e->to_tasks, sizeof *wanted + size);
-    wanted->tag = slot_tag(e, s);
-    wanted->size = size;
+    *wanted = (dn_dynamic_wanted){.tag = slot_tag(e, s), .size = size};
     dn_task_brief *b = (dn_task_brief *)(void *)wanted->config;
     *b = (dn_task_brief){
         .executor = dn_self_ref(self),

@@ -36,16 +36,20 @@ typedef struct dn_happening {
     uint64_t          n;  /* the registration; 0: no user */
     int64_t           at_ms;
     dn_day            day;
-    uint32_t          due;         /* FINALIZED, LATE_SUCCESS, MISSED, SET */
-    uint32_t          attempt;     /* STARTED, STOPPED */
-    const char       *reason;      /* IGNORED: "dedupe", "throttle" */
-    dn_daily_status   status;      /* FINALIZED */
-    dn_outcome        outcome;     /* STOPPED */
-    dn_error_class    cls;         /* STOPPED: of an error */
-    dn_day            starts_on;   /* SET */
-    int64_t           duration_ms; /* STOPPED */
-    int64_t           step_ms;     /* CLOCK */
-    uint64_t          scanned, eligible, enqueued, cutoffs; /* TICK */
+    uint32_t          due;       /* FINALIZED, LATE_SUCCESS, MISSED, SET */
+    uint32_t          attempt;   /* STARTED, STOPPED */
+    dn_daily_status   status;    /* FINALIZED */
+    dn_outcome        outcome;   /* STOPPED */
+    dn_error_class    cls;       /* STOPPED: of an error */
+    dn_day            starts_on; /* SET */
+    union {                 /* made and looked at millions of times: no longer than it must be */
+        const char *reason; /* IGNORED: "dedupe", "throttle" */
+        int64_t     duration_ms; /* STOPPED */
+        int64_t     step_ms;     /* CLOCK */
+        struct {
+            uint32_t scanned, eligible, enqueued, cutoffs; /* TICK */
+        };
+    };
 } dn_happening;
 
 #define DN_HAPPENED_BIT(kind) (UINT32_C(1) << (kind))

@@ -47,14 +47,15 @@ void dn_pipe_init(dn_self *self, dn_pipe *p, const char *name, uint32_t kind);
 /* For dn_pipe_add alone: sends what has been gathered, and has room for the next. */
 void dn_pipe_turn(dn_self *self, dn_pipe *p);
 
-/* Room for an entry of so many bytes, zeroed; to be filled before anything else is done with the pipe. */
+/* Room for an entry of so many bytes: all of them are to be filled before anything else is done with the pipe. Up to
+ * where the next begins there are zeros behind it. */
 static inline void *dn_pipe_add(dn_self *self, dn_pipe *p, size_t size) {
     const size_t room = dn_pack_room(size);
 
-    assert(room <= DN_PACK_BYTES);
+    assert(size > 0 && room <= DN_PACK_BYTES);
     if (!p->bytes || p->len + room > DN_PACK_BYTES) dn_pipe_turn(self, p);
     void *entry = p->bytes + p->len;
-    memset(entry, 0, room);
+    memset((char *)entry + room - 8, 0, 8);
     p->len += (uint32_t)room;
     return entry;
 }

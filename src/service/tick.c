@@ -422,8 +422,9 @@ static int tick_on_planned(dn_self *self, void *state, const dn_msg *msg) {
     DN_EMIT(dn_tick_stop, .duration_ms = (double)s->took_us / 1e3,
             .users_scanned = (int64_t)s->scanned, .eligible_in_window = (int64_t)s->eligible,
             .enqueued = (int64_t)s->enqueued, .cutoff_finalized = (int64_t)s->cutoffs);
-    DN_SAY(t->config->journal, self, DN_HAPPENED_TICK, .at_ms = s->last_ms, .scanned = s->scanned,
-           .eligible = s->eligible, .enqueued = s->enqueued, .cutoffs = s->cutoffs);
+    DN_SAY(t->config->journal, self, DN_HAPPENED_TICK, .at_ms = s->last_ms,
+           .scanned = (uint32_t)s->scanned, .eligible = (uint32_t)s->eligible,
+           .enqueued = (uint32_t)s->enqueued, .cutoffs = (uint32_t)s->cutoffs);
     return t->again && !is_behind(t) ? begin(self, t) : DN_OK;
 }
 

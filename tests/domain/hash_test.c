@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,45 @@ TEST(not_a_byte_behind_the_last_one_is_read) {
         memset(bytes, 0x5a, len);
         CHECK_UINT(dn_hash(published_key, bytes, len), siphash(1, 3, published_key, bytes, len));
         free(bytes);
+    }
+}
+
+/* And so that it is good for a table of any size: a fair share of numbers fall on each of its places. */
+TEST(of_a_quick_hash_every_bit_and_the_length_count) {
+    uint64_t random = test_seed();
+
+    for (int n = 0; n < 200; n++) {
+        const size_t   len = test_random(&random) % 40;
+        unsigned char *bytes = malloc(len + 1);
+
+        CHECK(bytes);
+        for (size_t i = 0; i < len; i++) bytes[i] = (unsigned char)test_random(&random);
+        bytes[len] = 0;
+        const uint64_t hash = dn_hash_quick(bytes, len);
+        for (size_t bit = 0; bit < len * 8; bit++) {
+            bytes[bit / 8] ^= (unsigned char)(1U << bit % 8);
+            CHECK(dn_hash_quick(bytes, len) != hash);
+            bytes[bit / 8] ^= (unsigned char)(1U << bit % 8);
+        }
+        CHECK_MSG(dn_hash_quick(bytes, len + 1) != hash, "a zero behind it is no padding");
+        free(bytes);
+    }
+}
+
+TEST(quick_hashes_of_numbered_ids_fall_evenly_by_their_lower_and_by_their_upper_bits) {
+    enum { IDS = 64000, PLACES = 64 };
+    unsigned low[PLACES] = {0}, middle[PLACES] = {0};
+
+    for (int i = 0; i < IDS; i++) {
+        char           id[16];
+        const int      len = snprintf(id, sizeof id, "u%d", i);
+        const uint64_t hash = dn_hash_quick(id, (size_t)len);
+        low[hash % PLACES]++;
+        middle[(hash >> 24) % PLACES]++;
+    }
+    for (int i = 0; i < PLACES; i++) {
+        CHECK(low[i] > IDS / PLACES * 8 / 10 && low[i] < IDS / PLACES * 12 / 10);
+        CHECK(middle[i] > IDS / PLACES * 8 / 10 && middle[i] < IDS / PLACES * 12 / 10);
     }
 }
 

@@ -78,7 +78,7 @@ typedef struct world {
     written      line[LINE_MAX];
     int          line_len;
     bool         full, fresh; /* fresh: something joined the line */
-    uint64_t     enqueued, ignored, cutoffs;
+    uint32_t     enqueued, ignored, cutoffs;
     entry       *log;
     size_t       len;
 } world;

@@ -23,7 +23,7 @@ typedef struct tape {
     check   *c;
     int64_t  start_ms, now_ms, off_ms; /* steady since the start; off: the steps so far */
     int64_t  ticked_ms;
-    uint64_t enqueued, ignored;
+    uint32_t enqueued, ignored;
 } tape;
 
 static check_config common(void) {
@@ -89,7 +89,7 @@ static void success(tape *t, uint64_t n, uint32_t due) {
 static void cutoff(tape *t, uint64_t n, uint32_t due) {
     SAY(t, FINALIZED, .n = n, .day = TODAY, .due = due, .status = DN_DAILY_CUTOFF);
 }
-static void tick(tape *t, uint64_t cutoffs) {
+static void tick(tape *t, uint32_t cutoffs) {
     SAY(t, TICK, .eligible = t->enqueued + t->ignored, .enqueued = t->enqueued, .cutoffs = cutoffs);
     t->enqueued = t->ignored = 0;
     t->ticked_ms = t->now_ms;
