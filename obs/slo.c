@@ -257,7 +257,7 @@ void dn_slo_roll(dn_slo *s, const dn_slo_cells *cells, int64_t mono_ns) {
     const int64_t from_ns = s->now_ns;
 
     clock_roll(s, mono_ns);
-    sketch_roll(s, TICK_US, &cells->tick_us);
+    if (s->status[DN_SLO_TICK_BUDGET].on) sketch_roll(s, TICK_US, &cells->tick_us);
     sketch_roll(s, JOB_US, &cells->job_us);
     level_roll(s, DEPTH, &cells->depth, from_ns);
     level_roll(s, IN_FLIGHT, &cells->in_flight, from_ns);

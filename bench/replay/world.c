@@ -349,6 +349,7 @@ static int make(world *w) {
             .order = (wild ? wild->any_order : w->config.seed > 0) ? DN_SIM_ANY : DN_SIM_FIFO,
             .wall_ms = s->start_ms - w->base_ms,
             .timer_rank = wild && wild->unranked ? NULL : rank,
+            .unhashed = !wild,
             .timer_rank_context = w,
     };
     if (wild) sim.faults = wild->faults;

@@ -93,6 +93,8 @@ typedef struct dn_sim_config {
     int (*timer_rank)(void *context, const char *actor_class_name, uint32_t kind);
     void *timer_rank_context;
 
+    bool unhashed; /* dn_sim_hash will not be asked */
+
     dn_notice_fn *notice; /* NULL: silent */
     void         *notice_context;
     void (*on_event)(void *context, const dn_sim_event *event); /* may be NULL */

@@ -44,6 +44,7 @@ struct dn_sim {
     /* One life. */
     bool       alive;
     bool       dying;     /* being taken apart: nothing is an event, nothing may fail */
+    bool       deaf;      /* that, or nobody listens to events and there is no hash of them */
     bool       running;   /* in a step: crash_jump is set */
     bool       calm;      /* running, and nothing can happen at a step, and nobody listens */
     bool       crash_due; /* the process is gone as soon as nothing is half done */
@@ -113,11 +114,13 @@ static __attribute__((noinline)) void tell(dn_sim *sim, dn_sim_event_kind kind, 
 /* Who is hashed by address, which is as much a function of the seed as the number is. */
 static inline void event(dn_sim *sim, dn_sim_event_kind kind, dn_ref who, dn_ref other,
                          uint32_t msg_kind, int64_t detail, const char *text) {
-    if (sim->dying) return;
-    mix_event(sim, kind, who, other, msg_kind, detail);
+    if (sim->deaf) return;
+    if (!sim->config.unhashed) mix_event(sim, kind, who, other, msg_kind, detail);
     if (__builtin_expect(sim->config.on_event != NULL, 0))
         tell(sim, kind, who, other, msg_kind, detail, text);
 }
+
+static bool is_deaf(const dn_sim *sim) { return sim->config.unhashed && !sim->config.on_event; }
 
 /* Of the world, and not of an actor. */
 static void world_event(dn_sim *sim, dn_sim_event_kind kind, int64_t detail, const char *text) {
@@ -185,7 +188,7 @@ static void life_ends(dn_sim *sim) {
     dn_loop *l = sim_loop(sim);
 
     counts_gather(sim); /* before the actors go: what they leave behind is nobody's dead letter */
-    sim->dying = true;
+    sim->dying = sim->deaf = true;
     mem_refuse(NULL, NULL);
     this_loop = l;
     l->jump = NULL;
@@ -206,6 +209,7 @@ static void life_ends(dn_sim *sim) {
     sim->numbers_len = 0;
     sim->alive = false;
     sim->dying = false;
+    sim->deaf = is_deaf(sim);
 }
 
 /* Never while the core has something half done: see step_with_care. */
@@ -490,6 +494,7 @@ int dn_sim_new(const dn_sim_config *config, dn_sim **out_sim) {
     if (!sim->config.notice) sim->config.notice = no_notice;
     sim->random = config->seed;
     sim->wall_offset_ns = config->wall_ms * NS_PER_MS;
+    sim->deaf = is_deaf(sim);
     mix(sim, config->seed);
     mix(sim, (uint64_t)config->wall_ms);
     *out_sim = sim;
@@ -804,7 +809,7 @@ int64_t dn_sim_mono_ms(const dn_sim *sim) { return sim->mono_ns / NS_PER_MS; }
 int64_t dn_sim_wall_ms(const dn_sim *sim) { return ms_floor(sim->mono_ns + sim->wall_offset_ns); }
 
 void dn_sim_note(dn_sim *sim, const char *text, int64_t detail) {
-    if (sim->dying) return;
-    for (const char *c = text; *c; c++) mix(sim, (unsigned char)*c);
+    if (sim->deaf) return;
+    for (const char *c = text; *c && !sim->config.unhashed; c++) mix(sim, (unsigned char)*c);
     world_event(sim, DN_SIM_NOTE, detail, text);
 }

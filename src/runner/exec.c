@@ -79,6 +79,7 @@ static void exec_drop(dn_run *run);
 
 const scheme exec_scheme = {
     .run_size = sizeof(exec_run),
+    .traces = true,
     .check = exec_check,
     .open = exec_open,
     .close = exec_close,

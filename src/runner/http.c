@@ -88,6 +88,7 @@ static void launch(http_run *r);
 
 const scheme http_scheme = {
     .run_size = sizeof(http_run),
+    .traces = true,
     .check = http_check,
     .open = http_open,
     .close = http_close,

@@ -141,6 +141,8 @@ void dn_runner_free(void *thing) {
     free(runner);
 }
 
+bool dn_runner_traces(const dn_runner *runner) { return runner->how->traces; }
+
 /* ---- Runs ---- */
 
 /* Zeroed, but for what a detail has room for beyond its end. */
@@ -182,6 +184,7 @@ int dn_run_begin(dn_runner *runner, dn_self *self, const dn_run_request *request
     run->runtime = runner->runtime;
     run->task = dn_self_ref(self);
     run->kind = kind;
+    run->lasts_ms = INT64_MAX;
     /* Listed first: begin may fail self, and then nobody else knows of it. */
     TAILQ_INSERT_TAIL(&runner->runs, run, link);
     runner->how->begin(run, self, request);
@@ -189,6 +192,8 @@ int dn_run_begin(dn_runner *runner, dn_self *self, const dn_run_request *request
     *out_run = run;
     return DN_OK;
 }
+
+int64_t dn_run_lasts_ms(const dn_run *run) { return run->lasts_ms; }
 
 void dn_run_cut(dn_run *run, dn_self *self) {
     if (run->phase != RUN_UNDER_WAY || run->was_cut) return;

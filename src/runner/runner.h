@@ -29,7 +29,7 @@ typedef struct dn_run_request {
     uint32_t    context_epoch;
     int64_t     now_ms;     /* wall clock */
     int64_t     timeout_ms; /* whoever began it will cut it off then: "deadline" is now + this */
-    uint64_t    entropy[3]; /* for the traceparent; random */
+    uint64_t    entropy[3]; /* for the traceparent; random, if dn_runner_traces */
 } dn_run_request;
 
 /* ---- What comes of it ---- */
@@ -105,12 +105,17 @@ DN_MUST_USE int dn_runner_check(const dn_runner_config *config, char *why);
 DN_MUST_USE int dn_runner_new(dn_self *self, const dn_runner_config *config, dn_runner **out_runner,
                               char *why);
 void            dn_runner_free(void *thing);
+bool            dn_runner_traces(const dn_runner *runner);
 
 /* Begins. Exactly one message of that kind comes to self, from a timer, a post or itself, with a
  * dn_run_result for its body. On DN_OK the run is self's; it is to be freed after that message, or
  * before it to abandon it (dn_own it with dn_run_free). DN_ENOMEM: nothing was begun. */
 DN_MUST_USE int dn_run_begin(dn_runner *runner, dn_self *self, const dn_run_request *request,
                              uint32_t kind, dn_run **out_run);
+
+/* Its message comes within so many ms of its beginning, whatever happens: nobody need watch the time. INT64_MAX: that is
+ * not known. */
+int64_t dn_run_lasts_ms(const dn_run *run);
 
 /* Cuts it off: its connection is closed, its processes get TERM, and KILL after kill_ms. The message
  * then comes when they are gone, if it has not come before; what it says does not matter any more. A

@@ -27,6 +27,7 @@ struct dn_run {
     run_phase     phase;
     bool          was_cut;
     bool          alone; /* it goes on, and may be cut, without its runner */
+    int64_t       lasts_ms;
     dn_runtime   *runtime;
     dn_ref        task;
     uint32_t      kind;
@@ -50,6 +51,7 @@ struct scheme {
     size_t
         run_size; /* of its own struct, which begins with a dn_run; zeroed before begin, but for detail */
     bool simulates; /* needs nothing of the world */
+    bool traces;    /* says of itself where it began: wants entropy */
 
     /* As dn_runner_check, for a URL of this scheme. */
     int (*check)(const dn_runner_config *config, char *why);

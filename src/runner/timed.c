@@ -9,6 +9,7 @@ void timed_after(dn_run *run, dn_self *self, int64_t delay_ms, dn_run_result res
     dn_timer_id *timer = &((timed_run *)run)->timer;
 
     run->alone = true;
+    run->lasts_ms = delay_ms;
     if (delay_ms <= 0 &&
         dn_send(self, dn_self_ref(self), run->kind, &result, sizeof result) == DN_OK)
         *timer = TIMED_SENT;

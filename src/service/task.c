@@ -46,7 +46,7 @@ static int task_init(dn_self *self, void *state, const void *config) {
     if (!dn_daily_may_start(&user, b->day, terms->window_minutes, dn_now_ms(self))) return DN_STOP;
     t->executor = b->executor;
     t->tag = b->tag;
-    const dn_run_request request = {
+    dn_run_request request = {
         .type = (dn_run_type)b->type,
         .user_id = b->id,
         .user_id_len = b->id_len,
@@ -56,15 +56,17 @@ static int task_init(dn_self *self, void *state, const void *config) {
         .context_epoch = b->context_epoch,
         .now_ms = dn_now_ms(self),
         .timeout_ms = terms->timeout_ms,
-        .entropy = {dn_random(self), dn_random(self), dn_random(self)},
     };
+    if (dn_runner_traces(terms->runner))
+        for (int i = 0; i < 3; i++) request.entropy[i] = dn_random(self);
     const int rc = dn_run_begin(terms->runner, self, &request, TASK_RESULT, &t->run);
     if (rc < 0) return rc;
     dn_own(self, t->run, dn_run_free);
     DN_SAY(terms->journal, self, DN_HAPPENED_STARTED, .n = b->n, .id = b->id, .id_len = b->id_len,
            .at_ms = request.now_ms, .day = b->day, .attempt = b->attempt);
-    /* Behind the runner's own timers: a run that takes exactly its time is finished. */
-    dn_timer_after(self, terms->timeout_ms, TASK_TIME_IS_UP, 0);
+    /* A run that takes exactly its time is finished: this timer is behind the runner's own, or there is none. */
+    if (dn_run_lasts_ms(t->run) > terms->timeout_ms)
+        dn_timer_after(self, terms->timeout_ms, TASK_TIME_IS_UP, 0);
     return DN_OK;
 }
 

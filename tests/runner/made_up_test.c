@@ -55,6 +55,18 @@ TEST(a_script_is_followed_in_the_actors_own_time) {
     CHECK_CAME(&s->runs[4], DN_OUTCOME_ERROR, DN_CLASS_LLM, 9);
 }
 
+TEST(how_long_a_script_takes_is_known_and_that_it_hangs_is_not) {
+    stage *s = scripted();
+
+    stage_asks(s, "ends");
+    stage_asks(s, "crashes");
+    stage_asks(s, "hangs")->cut_ms = 5000;
+    simulates(s, NULL, 1);
+    CHECK_INT(s->runs[0].lasts_ms, 500);
+    CHECK_INT(s->runs[1].lasts_ms, 7);
+    CHECK_INT(s->runs[2].lasts_ms, INT64_MAX);
+}
+
 TEST(a_run_knows_nothing_of_the_one_whose_memory_it_has) {
     stage *s = scripted();
 

@@ -36,7 +36,7 @@ typedef struct stage_run {
     int           messages;
     dn_run_result result;
     char          detail[256];
-    int64_t       after_ms;
+    int64_t       after_ms, lasts_ms;
 } stage_run;
 
 enum { STAGE_RUNS_MAX = 4000 };
@@ -103,6 +103,7 @@ static inline int task_init(dn_self *self, void *state, const void *config) {
     const dn_run_request request = stage_request(t->c.s, t->c.r, dn_now_ms(self));
     t->begun_ms = stage_real_ms();
     CHECK_INT(dn_run_begin(t->c.s->runner, self, &request, STAGE_TOLD, &t->run), DN_OK);
+    t->c.r->lasts_ms = dn_run_lasts_ms(t->run);
     if (t->c.r->twist == STAGE_LEAVES) {
         dn_run_free(t->run);
         return DN_STOP;

@@ -899,6 +899,17 @@ static void hear(void *context, const dn_sim_event *event) {
     told[2] = event->wall_ms;
 }
 
+TEST(what_is_not_hashed_is_heard_all_the_same) {
+    const dn_sim_config config = {.seed = 1, .wall_ms = -5, .on_event = hear, .unhashed = true};
+
+    CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
+    const uint64_t hash = dn_sim_hash(w.sim);
+    dn_sim_note(w.sim, "tide", 9);
+    CHECK_INT(told[0], 9);
+    CHECK_UINT(dn_sim_hash(w.sim), hash);
+    dn_sim_free(w.sim);
+}
+
 TEST(a_note_is_heard_and_is_part_of_the_hash) {
     const dn_sim_config config = {.seed = 1, .wall_ms = -5, .on_event = hear};
     uint64_t            hashes[3];
