@@ -3,7 +3,8 @@
  * tag is the slot and how often that was used, so every message finds its child at once. A crash
  * here ends all children (they are linked).
  * Whoever starts many, again and again, need not watch them, nor they him: this actor watches both, each once, and tells
- * him of those that end otherwise than they should. */
+ * him of those that end otherwise than they should. Of those that end as they should it is not even told itself: their
+ * slots are found when the next ones are wanted (bury). */
 #include "sup.h"
 #include "table.h"
 
@@ -15,10 +16,11 @@ typedef struct slot {
         dn_msg  *request;   /* SLOT_STARTING: to be answered; NULL if it was no call */
         uint32_t next_free; /* SLOT_FREE: index + 1 */
     };
-    uint32_t   uses;
-    slot_state state;
-    dn_ref     sender; /* whose child it is; DN_NOBODY: nobody's, it was asked for by a call */
-    uint64_t   tag;    /* the sender's */
+    uint32_t    uses;
+    slot_state  state;
+    dn_watch_id quiet;  /* once it does not stand any more, the child has ended. 0: that is told */
+    dn_ref      sender; /* whose child it is; DN_NOBODY: nobody's, it was asked for by a call */
+    uint64_t    tag;    /* the sender's */
 } slot;
 
 /* In the tag of a watch: it is one of a sender. */
@@ -29,11 +31,12 @@ typedef struct dynamic {
     sup_table              slots;
     uint32_t               len;  /* slots ever used */
     uint32_t               free; /* index + 1 of the first free one; 0: none below len */
-    uint32_t               running, starting, children_max;
-    uint64_t               started;
-    dn_ref                 senders[DN_DYNAMIC_SENDERS_MAX]; /* watched */
-    uint32_t               senders_len;
-    bool                   ending, overdue;
+    uint32_t running, starting, children_max; /* running: who is quiet may have ended */
+    uint32_t hand;                            /* where the next look for one of those begins */
+    uint64_t started;
+    dn_ref   senders[DN_DYNAMIC_SENDERS_MAX]; /* watched */
+    uint32_t senders_len;
+    bool     ending, overdue;
 } dynamic;
 
 static int dynamic_init(dn_self *self, void *state, const void *config);
@@ -72,9 +75,39 @@ const dn_class dn_dynamic_class = {
 
 static slot *slot_at(const dynamic *d, uint32_t index) { return sup_table_at(&d->slots, index); }
 
-static uint32_t slot_take(dn_self *self, dynamic *d) {
-    uint32_t index = d->free - 1;
+static void slot_give(dynamic *d, uint32_t index) {
+    slot *s = slot_at(d, index);
 
+    s->state = SLOT_FREE;
+    s->next_free = d->free;
+    d->free = index + 1;
+}
+
+/* Gives the slot of one that has ended in silence. */
+static bool bury(dn_self *self, dynamic *d, uint32_t index) {
+    const slot *s = slot_at(d, index);
+
+    if (s->state != SLOT_RUNNING || s->quiet == 0 || dn_watch_stands(self, s->quiet)) return false;
+    d->running--;
+    slot_give(d, index);
+    return true;
+}
+
+static void bury_all(dn_self *self, dynamic *d) {
+    for (uint32_t i = 0; i < d->len; i++) (void)bury(self, d, i);
+}
+
+/* One that has ended in silence is found by a few looks, unless nearly all are alive: then the table grows. */
+static void bury_some(dn_self *self, dynamic *d) {
+    for (int looks = 0; looks < 4 && looks < (int)d->len; looks++) {
+        if (d->hand >= d->len) d->hand = 0;
+        if (bury(self, d, d->hand++)) return;
+    }
+}
+
+static uint32_t slot_take(dn_self *self, dynamic *d) {
+    if (d->free == 0) bury_some(self, d);
+    uint32_t index = d->free - 1;
     if (d->free > 0) {
         d->free = slot_at(d, index)->next_free;
     } else {
@@ -83,14 +116,6 @@ static uint32_t slot_take(dn_self *self, dynamic *d) {
     }
     slot_at(d, index)->uses++;
     return index;
-}
-
-static void slot_give(dynamic *d, uint32_t index) {
-    slot *s = slot_at(d, index);
-
-    s->state = SLOT_FREE;
-    s->next_free = d->free;
-    d->free = index + 1;
 }
 
 /* NULL: what the tag speaks of is not there any more. */
@@ -117,17 +142,21 @@ static int dynamic_init(dn_self *self, void *state, const void *config) {
 }
 
 /* One more child. Config goes from the message's body into init without a copy: init runs before dn_spawn returns. */
-static int start_one(dn_self *self, dynamic *d, const void *config, size_t size, slot **out_slot) {
+static int start_one(dn_self *self, dynamic *d, const void *config, size_t size, bool quiet,
+                     slot **out_slot) {
     if (d->ending) return DN_ESHUTDOWN;
     if (size > DN_DYNAMIC_CONFIG_MAX) return DN_EINVAL;
+    if (d->running + d->starting >= d->children_max) bury_all(self, d);
     if (d->running + d->starting >= d->children_max) return DN_EFULL;
-    const uint32_t      index = slot_take(self, d);
-    slot *const         s = slot_at(d, index);
+    const uint32_t index = slot_take(self, d);
+    slot *const    s = slot_at(d, index);
+    s->quiet = 0;
     const dn_spawn_spec spawn = {
         .cls = d->spec->cls,
         .config = size > 0 ? config : NULL,
         .tag = sup_tag(index, s->uses),
         .monitored = true,
+        .out_quiet = quiet ? &s->quiet : NULL,
         .linked = true,
     };
     dn_ref    who = DN_NOBODY;
@@ -151,7 +180,8 @@ static int start_one(dn_self *self, dynamic *d, const void *config, size_t size,
 
 static int dynamic_on_start(dn_self *self, void *state, const dn_msg *msg) {
     slot     *s = NULL;
-    const int rc = start_one(self, state, dn_msg_body_borrow(msg), dn_msg_size(msg), &s);
+    const int rc =
+        start_one(self, state, dn_msg_body_borrow(msg), dn_msg_size(msg), /* quiet= */ false, &s);
 
     if (rc != DN_PENDING) sup_answer(self, msg, rc, rc == DN_OK ? s->who : DN_NOBODY, 0);
     else if (dn_msg_is_request(msg)) s->request = dn_msg_keep(self, msg);
@@ -203,7 +233,8 @@ static int dynamic_on_start_all(dn_self *self, void *state, const dn_msg *msg) {
         slot                    *s = NULL;
         int                      rc = whole ? watched : DN_EINVAL;
 
-        if (rc == DN_OK) rc = start_one(self, d, wanted->config, wanted->size, &s);
+        if (rc == DN_OK)
+            rc = start_one(self, d, wanted->config, wanted->size, /* quiet= */ true, &s);
         if (rc == DN_OK || rc == DN_PENDING) {
             s->sender = sender;
             s->tag = wanted->tag;
@@ -216,10 +247,17 @@ static int dynamic_on_start_all(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-static void ask_to_end(dn_self *self, const dynamic *d, dn_ref who) {
-    const bool kill = d->overdue || sup_shutdown_ms(d->spec->shutdown_ms) == 0;
+/* Whoever is to end is to be heard of, however it ends: it is waited for. */
+static void ask_to_end(dn_self *self, dynamic *d, uint32_t index) {
+    slot *const s = slot_at(d, index);
+    const bool  kill = d->overdue || sup_shutdown_ms(d->spec->shutdown_ms) == 0;
 
-    sup_if_there(kill ? dn_kill(self, who) : dn_stop(self, who));
+    if (bury(self, d, index)) return;
+    if (s->quiet) {
+        s->quiet = 0;
+        (void)dn_monitor(self, s->who, sup_tag(index, s->uses));
+    }
+    sup_if_there(kill ? dn_kill(self, s->who) : dn_stop(self, s->who));
 }
 
 static bool is_orphan(const dynamic *d, const slot *s) {
@@ -236,7 +274,7 @@ static void sender_is_gone(dn_self *self, dynamic *d, dn_ref who) {
     for (uint32_t i = 0; i < d->len; i++) {
         const slot *s = slot_at(d, i);
 
-        if (s->state == SLOT_RUNNING && dn_ref_equal(s->sender, who)) ask_to_end(self, d, s->who);
+        if (s->state == SLOT_RUNNING && dn_ref_equal(s->sender, who)) ask_to_end(self, d, i);
     }
 }
 
@@ -261,7 +299,7 @@ static int dynamic_on_started(dn_self *self, void *state, const dn_msg *msg) {
         s->who = started->who;
         d->running++;
         d->started++;
-        if (d->ending || is_orphan(d, s)) ask_to_end(self, d, s->who);
+        if (d->ending || is_orphan(d, s)) ask_to_end(self, d, sup_tag_index(started->tag));
     } else {
         if (is_sender(d, s->sender)) tell_not_started(self, s->sender, s->tag, started->status);
         slot_give(d, sup_tag_index(started->tag));
@@ -291,12 +329,9 @@ static int dynamic_on_down(dn_self *self, void *state, const dn_msg *msg) {
 
 /* ---- Stopping: all together, one deadline ---- */
 
-static void ask_all_to_end(dn_self *self, const dynamic *d) {
-    for (uint32_t i = 0; i < d->len; i++) {
-        const slot *s = slot_at(d, i);
-
-        if (s->state == SLOT_RUNNING) ask_to_end(self, d, s->who);
-    }
+static void ask_all_to_end(dn_self *self, dynamic *d) {
+    for (uint32_t i = 0; i < d->len; i++)
+        if (slot_at(d, i)->state == SLOT_RUNNING) ask_to_end(self, d, i);
 }
 
 static int dynamic_stopping(dn_self *self, void *state) {
@@ -324,7 +359,9 @@ static int dynamic_on_deadline(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Asking ---- */
 
 static int dynamic_on_ask_counts(dn_self *self, void *state, const dn_msg *msg) {
-    const dynamic      *d = state;
+    dynamic *d = state;
+
+    bury_all(self, d);
     const dn_sup_counts counts = {
         .specs = (uint64_t)d->running + d->starting,
         .active = d->running,

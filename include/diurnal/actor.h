@@ -104,6 +104,8 @@ typedef struct dn_class {
 
 /* ---- Life ---- */
 
+typedef uint64_t dn_watch_id; /* never 0 */
+
 typedef struct dn_spawn_spec {
     const dn_class *cls;
     const void     *config;      /* handed to init; see config_size */
@@ -114,7 +116,9 @@ typedef struct dn_spawn_spec {
                                     the first loop, so that one loop can carry a whole program */
     uint64_t        tag;         /* comes back in DN_MSG_STARTED, and in DN_MSG_DOWN if monitored */
     bool monitored; /* watch it: DN_MSG_DOWN will tell of its end, if it comes to be alive */
-    bool linked;    /* it is killed when self ends, however self ends */
+    dn_watch_id *out_quiet; /* not NULL: monitored, but nothing tells of an end with DN_OK; then it
+                               no longer stands (dn_watch_stands). Only of one on self's own loop */
+    bool         linked;    /* it is killed when self ends, however self ends */
 } dn_spawn_spec;
 
 /* Starts an actor. DN_OK: init has run, *out_ref is alive. DN_PENDING: DN_MSG_STARTED will tell;
@@ -231,14 +235,15 @@ typedef struct dn_call_failed {
 
 /* ---- Watching ---- */
 
-typedef uint64_t dn_watch_id; /* never 0 */
-
 /* Exactly one DN_MSG_DOWN when who ends, behind everything it sent to self before, and what it sent to others is with
  * them before anything that self sends them from then on; at once, with DN_EDEAD, if it has ended. Through a name it watches the present holder. */
 dn_watch_id dn_monitor(dn_self *self, dn_ref who, uint64_t tag);
 
 /* After this no DN_MSG_DOWN for id is handled, even one already waiting. */
 void dn_demonitor(dn_self *self, dn_watch_id id);
+
+/* False: it was withdrawn, or its DN_MSG_DOWN has been handled, or it was a quiet one and will never tell. */
+bool dn_watch_stands(dn_self *self, dn_watch_id id);
 
 enum { DN_WHY_MAX = 48 };
 

@@ -221,6 +221,7 @@ static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter
     if (rc == DN_OK && watched) {
         rc = watch_new(l, parent, a, a->ref, spec->tag, /* link= */ false, watch_id);
         if (rc == DN_OK && spec->linked) watch_links(l, *watch_id);
+        if (rc == DN_OK && spec->out_quiet) watch_is_quiet(l, *spec->out_quiet = *watch_id);
     }
     if (rc == DN_OK && !watched && *watch_id)
         rc = watch_fulfil(l, a, starter, *watch_id, spec->tag);
@@ -352,6 +353,7 @@ int dn_spawn(dn_self *self, const dn_spawn_spec *spec, dn_ref *out_ref) {
     dn_loop *there = spec->loop ? rt_loop(l->runtime, spec->loop) : l;
 
     if (spec->name && strnlen(spec->name, DN_NAME_MAX + 1) > DN_NAME_MAX) return DN_EINVAL;
+    if (spec->out_quiet && (there != l || !spec->monitored)) return DN_EINVAL;
     if (there != l) return spawn_far(self, spec, there);
     return actor_spawn(l, self, self->ref, spec, NULL, 0, out_ref);
 }

@@ -421,7 +421,9 @@ void                   timer_drop(dn_loop *l, timer *t);
 DN_MUST_USE int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target,
                           uint64_t tag, bool link, uint64_t *out_id);
 /* Of a target on this loop: from now on it also ends with its watcher. */
-void            watch_links(dn_loop *l, uint64_t id);
+void watch_links(dn_loop *l, uint64_t id);
+/* Of a target on this loop: nothing is told of an end with DN_OK. */
+void            watch_is_quiet(dn_loop *l, uint64_t id);
 uint64_t        watch_promise(dn_loop *l, dn_self *watcher); /* 0: no memory */
 DN_MUST_USE int watch_fulfil(dn_loop *l, dn_self *target, dn_ref watcher, uint64_t id,
                              uint64_t tag);

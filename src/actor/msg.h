@@ -38,8 +38,9 @@ enum msg_state {
 enum {
     SYS_STOP = 0x40000000,
     SYS_KILL,
-    SYS_WATCH, /* the block of a watch: in the list of the watched, then DN_MSG_DOWN */
-    SYS_LINK,  /* likewise, but what becomes of it is SYS_KILL */
+    SYS_WATCH,       /* the block of a watch: in the list of the watched, then DN_MSG_DOWN */
+    SYS_LINK,        /* likewise, but what becomes of it is SYS_KILL */
+    SYS_WATCH_QUIET, /* as SYS_WATCH, but nothing becomes of it if the end is a normal one */
     SYS_UNWATCH,
     SYS_ROOM, /* waits in the list of a full actor, then DN_MSG_ROOM */
     CTL_SPAWN,

@@ -108,6 +108,8 @@ int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target
 
 void watch_links(dn_loop *l, uint64_t id) { watch_find(l, id)->kills = true; }
 
+void watch_is_quiet(dn_loop *l, uint64_t id) { watch_find(l, id)->block->kind = SYS_WATCH_QUIET; }
+
 /* Of an actor that another loop is about to start: its address is not known here, so the watcher's end
  * withdraws nothing, and what the block becomes then finds nobody. */
 uint64_t watch_promise(dn_loop *l, dn_self *watcher) {
@@ -182,6 +184,12 @@ void watch_bounce(dn_loop *l, dn_msg *block, int reason, const char *why) {
     block_tell(l, block, block->to, reason, why);
 }
 
+/* Both halves of a watch go, and nobody is told. */
+static void block_lapse(dn_loop *l, dn_msg *block) {
+    (void)watch_close(l, block->call);
+    msg_free(l, block);
+}
+
 void watchers_tell(dn_loop *l, dn_self *a, dn_ref was, int reason, const char *why) {
     dn_msg *block = a->watchers, *next;
 
@@ -189,7 +197,8 @@ void watchers_tell(dn_loop *l, dn_self *a, dn_ref was, int reason, const char *w
     for (next = NULL; block && block->next; block = block->next) continue;
     for (; block; block = next) {
         next = block->prev;
-        block_tell(l, block, was, reason, why);
+        if (block->kind == SYS_WATCH_QUIET && reason == DN_OK) block_lapse(l, block);
+        else block_tell(l, block, was, reason, why);
     }
     a->watchers = NULL;
 }
@@ -244,6 +253,12 @@ dn_watch_id dn_monitor(dn_self *self, dn_ref who, uint64_t tag) {
     dn_self *local = ref_loop(target) == l->index ? actor_find(l, target) : NULL;
     if (watch_new(l, self, local, target, tag, /* link= */ false, &id) < 0) fail_nomem();
     return id;
+}
+
+bool dn_watch_stands(dn_self *self, dn_watch_id id) {
+    const watch *w = watch_find(self->loop, id);
+
+    return w && w->watcher == self;
 }
 
 void dn_demonitor(dn_self *self, dn_watch_id id) {

@@ -79,6 +79,61 @@ TEST(crash_reports_carry_127_bytes_of_the_last_words) {
     CHECK_INT(strlen(inspect()->crashes[0].why), 127);
 }
 
+/* ---- Of a child that ends as it should ---- */
+
+static dn_watch_id quiet_watch;
+static bool        it_stands;
+
+static int spawn_quietly(dn_self *self, const void *arg) {
+    const dn_spawn_spec spec = {
+        .cls = &probe_class, .name = arg, .tag = 7, .monitored = true, .out_quiet = &quiet_watch};
+
+    CHECK_INT(dn_spawn(self, &spec, NULL), DN_OK);
+    return DN_OK;
+}
+static int look_whether_it_stands(dn_self *self, const void *arg) {
+    (void)arg;
+    it_stands = dn_watch_stands(self, quiet_watch);
+    return DN_OK;
+}
+static bool stands_for(const char *who) {
+    in(who, look_whether_it_stands, NULL);
+    return it_stands;
+}
+
+TEST(of_a_quiet_one_only_an_end_that_is_not_normal_is_told) {
+    stage_begins();
+    (void)born("w");
+    in("w", spawn_quietly, "a");
+    CHECK(stands_for("w"));
+    CHECK(!stands_for("root"));
+    in("a", act_stop_self, NULL);
+    CHECK_STR(said(), "");
+    CHECK(!stands_for("w"));
+
+    in("w", spawn_quietly, "a");
+    in("a", act_fail, NULL);
+    CHECK_STR(said(), "w:down7/failed");
+    CHECK(!stands_for("w"));
+
+    in("w", spawn_quietly, "a");
+    in("root", act_stop, "a");
+    CHECK_STR(said(), "w:down7/shutdown");
+}
+
+static int spawn_quiet_and_unwatched(dn_self *self, const void *arg) {
+    const dn_spawn_spec spec = {.cls = &probe_class, .out_quiet = &quiet_watch};
+
+    (void)arg;
+    CHECK_INT(dn_spawn(self, &spec, NULL), DN_EINVAL);
+    return DN_OK;
+}
+
+TEST(a_quiet_one_is_watched) {
+    stage_begins();
+    in("root", spawn_quiet_and_unwatched, NULL);
+}
+
 /* ---- Every small order ---- */
 
 typedef enum how { NORMALLY, BY_STOP, BY_KILL, BY_CRASH, HOWS } how;

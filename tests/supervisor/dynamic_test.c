@@ -300,6 +300,12 @@ TEST(a_dynamic_supervisor_stops_in_its_turn_under_another_one) {
     CHECK_STR(said(), "-t -a");
 }
 
+static size_t heap_bytes(void) {
+    ask(ASK_HEAP, "");
+    CHECK(w.heap_bytes > 0);
+    return w.heap_bytes;
+}
+
 /* ---- Of a sender ---- */
 
 /* An actor that has children started, and hears of those that end otherwise than they should. */
@@ -452,6 +458,48 @@ TEST(the_children_of_a_sender_are_stopped_when_it_ends_and_those_of_others_are_n
     CHECK_UINT(ask_counts()->active, 2);
 }
 
+TEST(the_places_of_children_that_ended_normally_are_free_again) {
+    const dn_dynamic_spec spec = {.cls = &part_class, .children_max = 3};
+    const char *const     names[] = {"a", "b", "c"};
+
+    begin_with_senders(&spec);
+    for (size_t i = 0; i < 3; i++) part_of(names[i])->on_up = end_when_up;
+    for (int i = 0; i < 50; i++) want("one", names, 3);
+    CHECK_INT(heard.len, 0);
+    CHECK_UINT(ask_counts()->started, 150);
+    CHECK_UINT(ask_counts()->specs, 0);
+}
+
+TEST(a_table_does_not_grow_with_the_children_that_come_and_go) {
+    const dn_dynamic_spec spec = {.cls = &part_class};
+    const char *const     names[] = {"a", "b", "c"};
+
+    begin_with_senders(&spec);
+    WANT("one", "d");
+    const size_t before = heap_bytes();
+    for (size_t i = 0; i < 3; i++) part_of(names[i])->on_up = end_when_up;
+    for (int i = 0; i < 200; i++) want("one", names, 3);
+    CHECK_UINT(heap_bytes(), before);
+    CHECK_UINT(ask_counts()->active, 1);
+}
+
+TEST(a_stop_waits_for_those_who_take_their_time_and_then_end_normally) {
+    const dn_dynamic_spec spec = {.cls = &part_class, .shutdown_ms = 1000};
+
+    begin_with_senders(&spec);
+    part_of("a")->on_up = end_when_up;
+    part_of("b")->stop_ms = 100;
+    WANT("one", "a", "b");
+    said();
+    stop("top");
+    CHECK_STR(said(), "~b ~b"); /* as its sender ends, and as all of them do */
+    pass_ms(99);
+    CHECK(!w.is_down);
+    pass_ms(1);
+    CHECK_STR(said(), "-b");
+    CHECK(w.is_down);
+}
+
 TEST(what_is_wanted_and_is_not_whole_is_refused) {
     const dn_dynamic_spec   spec = {.cls = &part_class};
     const dn_dynamic_wanted wanted = {.tag = 7, .size = 100};
@@ -487,12 +535,6 @@ TEST(the_end_of_a_child_is_never_taken_for_that_of_the_next_in_its_place) {
         stop("sup");
         CHECK(w.is_down);
     }
-}
-
-static size_t heap_bytes(void) {
-    ask(ASK_HEAP, "");
-    CHECK(w.heap_bytes > 0);
-    return w.heap_bytes;
 }
 
 TEST(the_place_of_a_child_is_used_again_however_it_ended) {
