@@ -84,7 +84,7 @@ static void slot_give(dynamic *d, uint32_t index) {
 }
 
 /* Gives the slot of one that has ended in silence. */
-static bool bury(dn_self *self, dynamic *d, uint32_t index) {
+static inline bool bury(dn_self *self, dynamic *d, uint32_t index) {
     const slot *s = slot_at(d, index);
 
     if (s->state != SLOT_RUNNING || s->quiet == 0 || dn_watch_stands(self, s->quiet)) return false;

@@ -400,7 +400,7 @@ static void on_happening(check *c, const event *e) {
 
 void check_event(check *c, const event *e) {
     if (c->starved) return;
-    time_is(c, e);
+    if (e->steady_ms != c->now_ms || e->t_ms != c->wall_ms) time_is(c, e);
     if (e->kind < DN_HAPPENINGS) {
         if (c->up || e->kind == DN_HAPPENED_CLOCK) on_happening(c, e);
         else

@@ -27,11 +27,11 @@ static bool has_zero_byte(uint64_t eight) {
     return (eight - EACH_BYTE(1)) & ~eight & EACH_BYTE(0x80);
 }
 
+/* Below # are a space and !, which ids seldom have, the control characters and ". */
 static bool may_want_escapes(uint64_t eight) {
-    const uint64_t below_space = (eight - EACH_BYTE(0x20)) & ~eight & EACH_BYTE(0x80);
+    const uint64_t below = (eight - EACH_BYTE('#')) & ~eight & EACH_BYTE(0x80);
 
-    return below_space || has_zero_byte(eight ^ EACH_BYTE('"')) ||
-           has_zero_byte(eight ^ EACH_BYTE('\\'));
+    return below || has_zero_byte(eight ^ EACH_BYTE('\\'));
 }
 
 static char *escaped(char *at, unsigned char c) {

@@ -112,9 +112,8 @@ static int64_t real_ns(void) {
 
 static bool hand_on_some(world *w);
 
-/* Of a tick h->at_ms is when it began. */
-static inline void tell_happening(world *w, const dn_happening *h) {
-    tell(w, (event){.kind = h->kind, .t_ms = world_wall_ms(w), .h = h});
+static inline void tell_happening(world *w, const dn_happening *h, int64_t t_ms) {
+    tell(w, (event){.kind = h->kind, .t_ms = t_ms, .h = h});
 }
 
 /* The few that mean something to the world itself. */
@@ -126,7 +125,7 @@ static __attribute__((noinline)) void matters(world *w, const dn_happening *h) {
         w->config.tell_tick(w->config.context, real_ns() - w->tick_began_ns);
     if (h->kind == DN_HAPPENED_SET) pending_is_set(&w->pending);
     if (h->kind == DN_HAPPENED_REMOVED) pending_is_removed(&w->pending, h->id, h->id_len);
-    tell_happening(w, h);
+    tell_happening(w, h, world_wall_ms(w)); /* of a tick h->at_ms is when it began */
     if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
         w->handed = 0;
         (void)hand_on_some(w);
@@ -138,7 +137,7 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
 
     (void)self;
     if (DN_HAPPENED_BIT(h->kind) & MATTERS) matters(w, h);
-    else tell_happening(w, h);
+    else tell_happening(w, h, h->at_ms);
 }
 
 static int slo_changed(void *context, const dn_event *event_of, const dn_value *values) {

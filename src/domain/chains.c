@@ -55,9 +55,17 @@ static void split(dn_chains *t) {
     if (t->used == t->whole * 2) t->whole = t->used;
 }
 
-int dn_chains_add(dn_chains *t, dn_chain_link *link) {
+static bool wants_more(const dn_chains *t) { return (t->len + 1) * 2 > t->used; }
+
+/* Apart: nearly always there are enough. */
+static __attribute__((noinline)) int more_chains(dn_chains *t) {
     if (!t->heads && begin(t) < 0) return DN_ENOMEM;
-    for (int i = 0; i < 2 && (t->len + 1) * 2 > t->used && has_room(t); i++) split(t);
+    for (int i = 0; i < 2 && wants_more(t) && has_room(t); i++) split(t);
+    return DN_OK;
+}
+
+int dn_chains_add(dn_chains *t, dn_chain_link *link) {
+    if (wants_more(t) && more_chains(t) < 0) return DN_ENOMEM;
     dn_chain_link **head = &t->heads[chain_of(t, link->key)];
     link->next = *head;
     *head = link;
