@@ -349,6 +349,35 @@ TEST(a_browser_logs_in_with_a_ticket_has_a_cookie_and_changes_nothing_for_anothe
     stops(p);
 }
 
+/* Logs in by a token, with the cookie there is, and writes the new one as a field. */
+static void logs_in(const place *p, const char *token, const char *cookie, char out[512]) {
+    char fields[600], body[256];
+
+    (void)snprintf(fields, sizeof fields, "X-Diurnal-Request: 1\r\n%s", cookie);
+    (void)snprintf(body, sizeof body, "{\"token\":\"%s\"}", token);
+    CHECK_INT(asks_with(p, "POST", "/api/v1/session", fields, body), 200);
+    const char *set = answer_field("Set-Cookie");
+    CHECK(set && strstr(set, "; HttpOnly; SameSite=Strict"));
+    (void)snprintf(out, 512, "Cookie: %.*s\r\n", (int)strcspn(set, ";"), set);
+}
+
+TEST(a_session_is_another_one_after_each_login_and_ends_with_its_token) {
+    place *p = serves();
+    char   token[128], id[32], first[512], second[512], path[64];
+
+    makes_token(p, "read", NULL, token, id);
+    logs_in(p, token, "", first);
+    CHECK_INT(asks_with(p, "GET", "/api/v1/session", first, ""), 200);
+    logs_in(p, token, first, second);
+    CHECK(strcmp(first, second) != 0);
+    CHECK_INT(asks_with(p, "GET", "/api/v1/session", first, ""), 401);
+    CHECK_INT(asks_with(p, "GET", "/api/v1/session", second, ""), 200);
+    (void)snprintf(path, sizeof path, "/api/v1/tokens/%s", id);
+    CHECK_ASKS(p, 204, "DELETE", path, NULL);
+    CHECK_INT(asks_with(p, "GET", "/api/v1/session", second, ""), 401);
+    stops(p);
+}
+
 /* ---- Bad input ---- */
 
 static const char *nested(char open, size_t depth) {
