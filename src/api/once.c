@@ -71,6 +71,7 @@ once_found once_look(once *o, uint64_t who, http_text method, http_text path, ht
         once_entry *e = o->entries[i];
         if (!e || memcmp(e->key, digest, sizeof digest) != 0) continue;
         if (e->under_way) return ONCE_UNDER_WAY;
+        if (e->unsure) return ONCE_UNSURE;
         e->held++;
         *out_entry = e;
         return ONCE_KNOWN;
@@ -99,6 +100,12 @@ void once_keep(once *o, once_entry *entry, const uint8_t body[ONCE_DIGEST],
     entry->type = r->type;
     entry->under_way = false;
     o->bytes += r->body_len;
+}
+
+void once_doubt(once_entry *entry, int64_t now_ms) {
+    entry->under_way = false;
+    entry->unsure = true;
+    entry->since_ms = now_ms;
 }
 
 void once_release(once_entry *entry) { entry->held--; }

@@ -15,9 +15,10 @@ enum {
 };
 
 typedef struct once_entry {
-    uint8_t     key[ONCE_DIGEST];  /* of who asked, for what, and the key */
-    uint8_t     body[ONCE_DIGEST]; /* of what was asked */
-    bool        under_way;
+    uint8_t key[ONCE_DIGEST];  /* of who asked, for what, and the key */
+    uint8_t body[ONCE_DIGEST]; /* of what was asked */
+    bool    under_way;
+    bool    unsure; /* it was asked for, and nobody heard whether it was done: there is no answer */
     uint32_t    held; /* so many requests are at it: it stays */
     int64_t     since_ms;
     int         status; /* the answer */
@@ -34,8 +35,9 @@ typedef struct once {
 void once_done(once *o);
 
 typedef enum once_found {
-    ONCE_NEW,       /* *out_entry is under way from here on: once_keep or once_drop ends that */
+    ONCE_NEW, /* *out_entry is under way from here on: once_keep, once_doubt or once_drop ends that */
     ONCE_UNDER_WAY, /* of another request that has no answer yet */
+    ONCE_UNSURE,    /* of another request that may have been done, and will never have one */
     ONCE_KNOWN,     /* *out_entry has its answer, and is held until once_release */
     ONCE_NO_ROOM,
 } once_found;
@@ -47,6 +49,8 @@ once_found once_look(once *o, uint64_t who, http_text method, http_text path, ht
 /* What the request that is under way was answered, copied. Without memory for it, it is as if it had never been. */
 void once_keep(once *o, once_entry *entry, const uint8_t body[ONCE_DIGEST], const http_response *r);
 void once_drop(once *o, once_entry *entry);
+/* It is not known whether it was done: while this is remembered, from now on, it is not done again. */
+void once_doubt(once_entry *entry, int64_t now_ms);
 
 void once_release(once_entry *entry);
 

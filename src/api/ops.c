@@ -63,6 +63,7 @@ ask_step ask_go_on(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
     a->call = 0;
     if (dn_msg_kind(reply) == DN_MSG_CALL_FAILED) {
         if (a->whole) return stepped(a, ASK_DONE);
+        a->unsure = true; /* it lies in a mailbox, or was done and then not told */
         return ask_refuse(a, "unavailable", "the daemon cannot answer now: %s; try again",
                           dn_error_text(DN_BODY(dn_call_failed, reply)->status));
     }

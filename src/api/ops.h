@@ -54,7 +54,8 @@ typedef struct ask {
     json_t          *request, *answer;
     int              stage;
     dn_call_id       call;
-    bool             whole; /* the answer, also if that call fails */
+    bool             whole;  /* the answer, also if that call fails */
+    bool             unsure; /* refused, and what was asked for may yet be done */
     dn_user          user;
     dn_day           day;
     dn_queued_user   queued;

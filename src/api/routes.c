@@ -152,6 +152,10 @@ static bool look_for_key(dn_self *self, const route_world *w, exchange *x) {
         x->response = http_problem(409, "a request with this Idempotency-Key is still being "
                                         "answered: try again");
         return false;
+    case ONCE_UNSURE:
+        x->response = http_problem(409, "whether the first request with this Idempotency-Key was "
+                                        "done is not known: look, and ask with a new one if not");
+        return false;
     case ONCE_NO_ROOM: x->response = http_problem(503, "out of memory"); return false;
     }
     if (!sum_begin(x)) x->response = http_problem(503, "out of memory");
@@ -171,8 +175,8 @@ static route_step repeat(exchange *x) {
     return exchange_answer(x, once_answer(e));
 }
 
-/* Of what was refused nothing is kept: it may be mended, and come again. */
-static void once_finish(const route_world *w, exchange *x) {
+/* Of what was refused nothing is kept: it may be mended, and come again; but not while it may yet be done. */
+static void once_finish(dn_self *self, const route_world *w, exchange *x) {
     uint8_t    body[ONCE_DIGEST];
     const bool done = x->response.status >= 200 && x->response.status < 300;
 
@@ -180,6 +184,7 @@ static void once_finish(const route_world *w, exchange *x) {
     once_entry *const e = DN_TAKE(x->once);
     if (done && EVP_DigestFinal_ex(x->sum, body, NULL) == 1)
         once_keep(w->once, e, body, &x->response);
+    else if (x->ask.unsure) once_doubt(e, dn_mono_ns(self) / 1000000);
     else once_drop(w->once, e);
 }
 
@@ -260,8 +265,8 @@ route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, cons
     return x->route->step(self, w, x, reply);
 }
 
-void exchange_finish(const route_world *w, exchange *x) {
-    once_finish(w, x);
+void exchange_finish(dn_self *self, const route_world *w, exchange *x) {
+    once_finish(self, w, x);
     http_refine(x->head, w->tag_key, &x->response);
 }
 

@@ -93,7 +93,7 @@ route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const
 /* reply: the answer to x->call, or its DN_MSG_CALL_FAILED. */
 route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply);
 /* The response is whole: what is it for this one who asks, and for whoever asks the same again? */
-void exchange_finish(const route_world *w, exchange *x);
+void exchange_finish(dn_self *self, const route_world *w, exchange *x);
 /* Whatever it has is free; nobody waits for its response any more. */
 void exchange_done(const route_world *w, exchange *x);
 

@@ -431,7 +431,7 @@ static void stepped(dn_self *self, web *b, visitor *v, route_step step) {
     case ROUTE_WANTS_GUARD:
     case ROUTE_DONE:
         v->conn.ends = v->conn.ends || !v->exchange.body_ends;
-        exchange_finish(&b->world, &v->exchange);
+        exchange_finish(self, &b->world, &v->exchange);
         respond(self, b, v, &v->exchange.response);
         break;
     }

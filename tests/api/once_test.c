@@ -62,6 +62,16 @@ TEST(what_was_dropped_or_is_old_has_never_been) {
     once_done(&kept);
 }
 
+TEST(what_may_have_been_done_is_remembered_from_when_that_was_seen) {
+    once_entry *e = NULL;
+
+    CHECK_INT(looks(1, "/a", "k", 0, &e), ONCE_NEW);
+    once_doubt(e, 2 * ONCE_MS); /* it was waited for so long */
+    CHECK_INT(looks(1, "/a", "k", 3 * ONCE_MS - 1, &e), ONCE_UNSURE);
+    CHECK_INT(looks(1, "/a", "k", 3 * ONCE_MS, &e), ONCE_NEW);
+    once_done(&kept);
+}
+
 TEST(the_oldest_makes_room_and_who_is_under_way_does_not) {
     once_entry *e = NULL;
     char        key[16];

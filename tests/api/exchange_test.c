@@ -1,0 +1,145 @@
+/* exchange_test.c - what is answered when the store does not do what it is asked for, or does not say: the steps of a request
+ * in a simulation, with a stand-in for kv. */
+#include "diurnal/sim.h"
+#include "routes.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STAGE_ASK = 1, CALL_MS = 31000 /* more than one waits for an answer */ };
+
+static struct {
+    dn_sim     *sim;
+    route_world world;
+    guard       guard;
+    once        once;
+    char        token[DN_TOKEN_TEXT];
+
+    bool kv_is_silent;
+    int  kv_status, kv_was_asked; /* what it answers, and how often it was asked */
+
+    exchange    x;
+    http_head   head;
+    char        request[1024];
+    const char *body;
+    int         status; /* of the answer; 0: there is none */
+    char        answer[1024];
+} w;
+
+/* ---- Who is asked ---- */
+
+static int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
+    dn_kv_token_answer answer = {.status = w.kv_status, .token = *DN_BODY(dn_token, msg)};
+
+    (void)state;
+    answer.token.n = 7 + (uint64_t)w.kv_was_asked++;
+    if (w.kv_is_silent) (void)dn_msg_keep(self, msg);
+    else dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    return DN_OK;
+}
+
+/* ---- Who asks ---- */
+
+static void take(dn_self *self, route_step step) {
+    exchange *x = &w.x;
+
+    if (step == ROUTE_WANTS_BODY)
+        step = exchange_body(self, &w.world, x, w.body, strlen(w.body), /* ends= */ true);
+    if (step == ROUTE_WAITS) return;
+    CHECK_INT(step, ROUTE_DONE);
+    exchange_finish(self, &w.world, x);
+    w.status = x->response.status;
+    (void)snprintf(w.answer, sizeof w.answer, "%.*s", (int)x->response.body_len,
+                   x->response.body ? x->response.body : "");
+    exchange_done(&w.world, x);
+}
+
+static int stage_on_any(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state;
+    w.world.kv = w.world.ops.kv = dn_name(self, DN_KV);
+    take(self, dn_msg_kind(msg) == STAGE_ASK ? exchange_begin(self, &w.world, &w.x, &w.head)
+                                             : exchange_go_on(self, &w.world, &w.x, msg));
+    return DN_OK;
+}
+
+/* ---- Life ---- */
+
+static const dn_handler kv_rows[] = {{DN_KV_TOKEN_ADD, kv_on_token_add}},
+                        stage_rows[] = {{DN_KIND_ANY, stage_on_any}};
+static const dn_class kv_class = {.name = DN_KV, .handlers = DN_SLICE(kv_rows)},
+                      stage_class = {.name = "stage", .handlers = DN_SLICE(stage_rows)};
+
+static void silence(void *context, const dn_notice *notice) { (void)context, (void)notice; }
+
+static void begins(void) {
+    static const dn_child_spec      children[] = {{.name = "stage", .cls = &stage_class},
+                                                  {.name = DN_KV, .cls = &kv_class}};
+    static const dn_supervisor_spec top = {.intensity = 10, .children = DN_SLICE(children)};
+    static const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_sim_config        config = {.seed = test_seed(), .notice = silence};
+    dn_token                   admin = {.n = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
+
+    CHECK_INT(dn_token_make(w.token, admin.hash), DN_OK);
+    CHECK_INT(guard_learn(&w.guard, &admin, 1), DN_OK);
+    w.world = (route_world){.guard = &w.guard, .once = &w.once, .ops = {.guard = &w.guard}};
+    CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
+    CHECK(dn_sim_boot(w.sim, &root) >= 0);
+}
+
+static void ends(void) {
+    dn_sim_free(w.sim);
+    once_done(&w.once);
+    guard_done(&w.guard);
+}
+
+/* With a key, if it is not NULL. The status of the answer. */
+static int posts(const char *path, const char *key, const char *body) {
+    dn_runtime *rt = dn_sim_runtime(w.sim);
+    http_fault  fault;
+    const int   len =
+        snprintf(w.request, sizeof w.request,
+                 "POST %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\n%s%s%sContent-Length: "
+                 "%zu\r\n\r\n",
+                 path, w.token, key ? "Idempotency-Key: " : "", key ? key : "", key ? "\r\n" : "",
+                 strlen(body));
+
+    w.body = body;
+    w.status = 0;
+    CHECK_INT(http_head_read(w.request, (size_t)len, &w.head, &fault), DN_OK);
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, "stage"), STAGE_ASK, NULL, 0), DN_OK);
+    (void)dn_sim_run(w.sim, dn_sim_mono_ms(w.sim) + CALL_MS);
+    return w.status;
+}
+
+static int makes_token(const char *key) {
+    return posts("/api/v1/tokens", key, "{\"name\":\"a\",\"scope\":\"read\"}");
+}
+
+/* ---- Tests ---- */
+
+TEST(what_may_yet_be_done_is_not_begun_again_by_who_asks_again_with_its_key) {
+    begins();
+    w.kv_is_silent = true;
+    CHECK_INT(makes_token("k"), 503);
+    CHECK_INT(w.kv_was_asked, 1);
+    w.kv_is_silent = false;
+    CHECK_INT(makes_token("k"), 409);
+    CHECK_MSG(strstr(w.answer, "is not known"), "%s", w.answer);
+    CHECK_INT(w.kv_was_asked, 1);
+    CHECK_INT(makes_token("l"), 201);
+    CHECK_INT(w.kv_was_asked, 2);
+    ends();
+}
+
+TEST(what_was_refused_and_is_not_done_may_be_asked_for_again_with_its_key) {
+    begins();
+    w.kv_status = DN_EFULL;
+    CHECK_INT(makes_token("k"), 507);
+    w.kv_status = DN_OK;
+    CHECK_INT(makes_token("k"), 201);
+    CHECK_INT(makes_token("k"), 201);
+    CHECK_INT(w.kv_was_asked, 2);
+    ends();
+}
