@@ -177,8 +177,8 @@ static ask_step backup_answer(ask *a, const dn_msg *reply) {
     case DN_OK: return ASK_DONE;
     case DN_EINVAL: return ask_refuse(a, "invalid", "%s", why);
     case DN_EFULL: return ask_refuse(a, "full", "%s", why);
-    case DN_EEXIST:                                           /* it is there already */
-    case DN_EIO: return ask_refuse(a, "conflict", "%s", why); /* no such directory, and the like */
+    case DN_EEXIST: /* it is there already, or another one is under way */
+    case DN_EFAILED: return ask_refuse(a, "conflict", "%s", why); /* no such directory */
     default: return ask_refuse(a, "failed", "%s", why);
     }
 }

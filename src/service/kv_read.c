@@ -214,7 +214,7 @@ int kv_on_backup(dn_self *self, void *state, const dn_msg *msg) {
 
     const size_t len = dn_msg_size(msg);
     if (k->backup) {
-        say(self, msg, DN_EFULL, "a backup is under way already");
+        say(self, msg, DN_EEXIST, "a backup is under way already");
         return DN_OK;
     }
     if (len == 0 || len >= sizeof path) {

@@ -200,7 +200,7 @@ DN_MUST_USE int dn_store_token_remove(dn_store *store, uint64_t n);
 DN_MUST_USE int dn_store_check(dn_store *store, char *why);
 
 /* Copies the store to a new file a few pages at a time, while it goes on being used. *out_backup is ended with
- * dn_backup_free. DN_EEXIST: there is such a file. */
+ * dn_backup_free. DN_EEXIST: there is such a file; DN_EFAILED: no file can be made at that path. */
 typedef struct dn_backup dn_backup;
 DN_MUST_USE int          dn_store_backup(dn_store *store, const char *path, dn_backup **out_backup,
                                          char *why);

@@ -30,6 +30,15 @@ static struct {
 
 /* ---- Who is asked ---- */
 
+static int kv_on_backup(dn_self *self, void *state, const dn_msg *msg) {
+    const dn_kv_words answer = {.status = w.kv_status};
+
+    (void)state;
+    w.kv_was_asked++;
+    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    return DN_OK;
+}
+
 static int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
     dn_kv_token_answer answer = {.status = w.kv_status, .token = *DN_BODY(dn_token, msg)};
 
@@ -66,7 +75,8 @@ static int stage_on_any(dn_self *self, void *state, const dn_msg *msg) {
 
 /* ---- Life ---- */
 
-static const dn_handler kv_rows[] = {{DN_KV_TOKEN_ADD, kv_on_token_add}},
+static const dn_handler kv_rows[] = {{DN_KV_BACKUP, kv_on_backup},
+                                     {DN_KV_TOKEN_ADD, kv_on_token_add}},
                         stage_rows[] = {{DN_KIND_ANY, stage_on_any}};
 static const dn_class kv_class = {.name = DN_KV, .handlers = DN_SLICE(kv_rows)},
                       stage_class = {.name = "stage", .handlers = DN_SLICE(stage_rows)};
@@ -117,7 +127,23 @@ static int makes_token(const char *key) {
     return posts("/api/v1/tokens", key, "{\"name\":\"a\",\"scope\":\"read\"}");
 }
 
+static int backs_up(int kv_status) {
+    w.kv_status = kv_status;
+    return posts("/api/v1/backup", NULL, "{\"path\":\"/copy\"}");
+}
+
 /* ---- Tests ---- */
+
+TEST(a_backup_says_whether_it_is_the_path_or_another_one_or_the_disk) {
+    begins();
+    CHECK_INT(backs_up(DN_OK), 201);
+    CHECK_INT(backs_up(DN_EEXIST), 409);
+    CHECK_INT(backs_up(DN_EFAILED), 409);
+    CHECK_INT(backs_up(DN_EFULL), 507);
+    CHECK_INT(backs_up(DN_EINVAL), 400);
+    CHECK_INT(backs_up(DN_EIO), 500);
+    ends();
+}
 
 TEST(what_may_yet_be_done_is_not_begun_again_by_who_asks_again_with_its_key) {
     begins();

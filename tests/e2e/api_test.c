@@ -678,6 +678,55 @@ TEST(a_backup_is_made_where_the_daemon_is_and_never_over_something) {
     stops(p);
 }
 
+static int begins_backup(const place *p, int n) {
+    char      body[PLACE_PATH + 64], request[PLACE_PATH + 512];
+    const int fd = place_connect(p);
+    const int body_len = snprintf(body, sizeof body, "{\"path\":\"%.400s/copy%d.db\"}", p->dir, n);
+    const int len = snprintf(request, sizeof request,
+                             "POST /api/v1/backup HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                             "Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
+                             admin, body_len, body);
+
+    CHECK(fd >= 0);
+    CHECK_INT(send(fd, request, (size_t)len, MSG_NOSIGNAL), len);
+    return fd;
+}
+
+/* The status of the answer. */
+static int ends_backup(int fd) {
+    char    text[1024] = "";
+    ssize_t len = 0;
+
+    for (size_t at = 0; at < sizeof text - 1; at += (size_t)len)
+        if ((len = recv(fd, text + at, sizeof text - 1 - at, 0)) <= 0) break;
+    (void)close(fd);
+    CHECK_MSG(strncmp(text, "HTTP/1.1 ", 9) == 0, "it is: %s", text);
+    return (int)strtol(text + 9, NULL, 10);
+}
+
+/* One of the two comes while the other is made; that may take some tries. */
+TEST(a_second_backup_at_once_is_in_the_way_and_the_disk_is_not_full) {
+    enum { USERS = 20000 };
+    place *p = serves();
+    char  *body = malloc(USERS * 32), *at = body;
+    int    made = 0, refused = 0;
+
+    for (int i = 0; i < USERS; i++) at += sprintf(at, "somebody-%06d,08:00\n", i);
+    CHECK_INT(imports_csv(p, body), 200);
+    free(body);
+    for (int n = 0; refused == 0; n += 2) {
+        const int fds[] = {begins_backup(p, n), begins_backup(p, n + 1)};
+        for (int i = 0; i < 2; i++) {
+            const int status = ends_backup(fds[i]);
+            CHECK_MSG(status == 201 || status == 409, "it is %d", status);
+            if (status == 201) made++;
+            else refused++;
+        }
+    }
+    CHECK(made > 0);
+    stops(p);
+}
+
 /* ---- Events ---- */
 
 static char   heard[1 << 18]; /* of the present stream */

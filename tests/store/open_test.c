@@ -582,7 +582,7 @@ TEST(a_backup_that_is_given_up_leaves_no_file_behind) {
     dn_backup_free(backup);
     dir_say(&after, kit_path(""));
     CHECK_STR(after.text, before.text);
-    CHECK_INT(dn_store_backup(store, kit_path("no/such/copy"), &backup, why), DN_EIO);
+    CHECK_INT(dn_store_backup(store, kit_path("no/such/copy"), &backup, why), DN_EFAILED);
     dn_store_free(store);
 }
 

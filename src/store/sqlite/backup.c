@@ -36,6 +36,13 @@ static int backup_failed_by_system(dn_backup *b, const char *what, char *why) {
     return store_refuse(code, why, "%s cannot be %s: %s", b->path, what, strerror(errno));
 }
 
+/* Unless the disk is to blame, it is the path: no such directory, or one that may not be written to. */
+static int backup_failed_to_begin(dn_backup *b, char *why) {
+    const int error = errno, code = backup_failed_by_system(b, "made", why);
+
+    return code == DN_EIO && error != EIO ? DN_EFAILED : code;
+}
+
 static int backup_refuse_existing(dn_backup *b, char *why) {
     return store_refuse(DN_EEXIST, why, "%s is there already: name a file that is not", b->path);
 }
@@ -48,7 +55,7 @@ static int backup_begin(dn_backup *b, char *why) {
     if (lstat(b->path, &found) == 0) return backup_refuse_existing(b, why);
     unlink(b->part); /* of a process that had our number and crashed */
     fd = open(b->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, PART_MODE);
-    if (fd < 0) return backup_failed_by_system(b, "made", why);
+    if (fd < 0) return backup_failed_to_begin(b, why);
     close(fd);
     rc = sqlite3_open_v2(b->part, &b->to,
                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
