@@ -61,7 +61,7 @@ static void try_input(dn_self *self, const route_world *w, const char *token) {
     if (step == ROUTE_WANTS_BODY) step = feed_body(self, w, &x, end + 1, body_len);
     assert(step != ROUTE_WANTS_GUARD);
     if (step == ROUTE_DONE) {
-        exchange_finish(w, &x);
+        exchange_finish(self, w, &x);
         check(&x.response);
     }
     exchange_done(w, &x);
