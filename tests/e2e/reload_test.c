@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,12 +172,34 @@ TEST(a_directory_or_an_address_that_cannot_be_had_is_said_and_the_daemon_goes_on
     CHECK_INT(place_wait(p), 0);
 }
 
-TEST(its_own_directory_and_its_own_port_are_in_nobodys_way) {
-    place *p = place_new(NULL);
-    char   everywhere[64];
+/* One that no connection is given by itself: between an end and a start it is nobody's, and stays so. */
+static int quiet_port(void) {
+    enum { LEAST = 10000, MOST = 30000 };
+    const int                on = 1;
+    const struct sockaddr_in nowhere = {.sin_family = AF_INET};
 
-    place_serve_bare(p, ARGS("--config", world_write(p, p->data, "127.0.0.1:0")));
-    (void)snprintf(everywhere, sizeof everywhere, "0.0.0.0:%d", place_port(p));
+    for (int i = 0; i < MOST - LEAST; i++) {
+        struct sockaddr_in at = nowhere;
+        const int          port = LEAST + (int)((getpid() * 7919L + i) % (MOST - LEAST));
+        const int          fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        at.sin_port = htons((uint16_t)port);
+        CHECK(fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0);
+        const bool is_free = bind(fd, (const struct sockaddr *)&at, sizeof at) == 0;
+        (void)close(fd);
+        if (is_free) return port;
+    }
+    CHECK_MSG(false, "there is no free port");
+    return 0;
+}
+
+TEST(its_own_directory_and_its_own_port_are_in_nobodys_way) {
+    place    *p = place_new(NULL);
+    const int port = quiet_port();
+    char      everywhere[64], here[64];
+
+    (void)snprintf(here, sizeof here, "127.0.0.1:%d", port);
+    (void)snprintf(everywhere, sizeof everywhere, "0.0.0.0:%d", port);
+    place_serve_bare(p, ARGS("--config", world_write(p, p->data, here)));
     CHECK_INT(symlink(p->data, beside(p, "by-another-name")), 0);
     (void)world_write(p, beside(p, "by-another-name"), everywhere);
     hang_up(p);
