@@ -254,13 +254,16 @@ static int listener_take(served *d) {
 
 /* Whoever asks for the daemon of this directory reads there where it is. */
 static int url_put(const served *d, char why[URL_FILE_WHY]) {
-    char pin[DN_WEB_PIN];
+    dn_store_hold hold;
+    char          pin[DN_WEB_PIN];
 
     if (d->web.tls && dn_web_tls_pin(d->web.tls, pin) < 0) {
         (void)snprintf(why, URL_FILE_WHY, "%s", dn_error_text(DN_ENOMEM));
         return DN_ENOMEM;
     }
-    return url_file_put(d->settings->data, d->listens, d->web.tls ? pin : NULL, why);
+    const int rc = dn_store_held(d->settings->data, &hold, why);
+    if (rc < 0) return rc;
+    return url_file_put(d->settings->data, d->listens, hold.sign, d->web.tls ? pin : NULL, why);
 }
 
 /* A full disk is no reason not to serve: who names it finds it all the same. */

@@ -8,12 +8,12 @@
 
 /* A store of our own comes before a daemon somewhere else that nobody has named. */
 static bool store_comes_first(const call *c) {
-    char path[4096 + 32], why[DN_STORE_WHY];
-    bool held = false;
+    char          path[4096 + 32], why[DN_STORE_WHY];
+    dn_store_hold hold;
 
     if (target_named(c)) return false;
     (void)snprintf(path, sizeof path, "%s/diurnal.db", c->settings->data);
-    return dn_store_held(c->settings->data, &held, why) == DN_OK && !held &&
+    return dn_store_held(c->settings->data, &hold, why) == DN_OK && !hold.held &&
            access(path, F_OK) == 0;
 }
 

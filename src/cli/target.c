@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DEMO_DATA "./diurnal-demo"
 
@@ -111,10 +113,25 @@ static int token_given(const call *c, target *t, char *why) {
 static bool data_is_named(const call *c) { return data_from(c) != DN_FROM_DEFAULT; }
 
 static bool runs_in(const char *data) {
-    char why[DN_STORE_WHY];
-    bool held = false;
+    char          why[DN_STORE_WHY];
+    dn_store_hold hold;
 
-    return dn_store_held(data, &held, why) == DN_OK && held;
+    return dn_store_held(data, &hold, why) == DN_OK && hold.held;
+}
+
+/* A directory that is merely here may be anybody's, as in /tmp; one that is named is that of its owner. */
+static bool is_trusted(const call *c, uint32_t owner) {
+    struct stat about;
+
+    if (owner == geteuid() || owner == 0) return true;
+    return data_is_named(c) && stat(c->settings->data, &about) == 0 && owner == about.st_uid;
+}
+
+static int refuse_stranger(const call *c, const char *file, uint32_t owner, char *why) {
+    return refuse(why, DN_EIO,
+                  "%.600s/%s is of another user, number %u: if that one is to be asked, name the "
+                  "directory by --data, or the daemon by --url",
+                  c->settings->data, file, owner);
 }
 
 static int nobody_runs(const call *c, char *why) {
@@ -131,18 +148,20 @@ static int nobody_runs(const call *c, char *why) {
 
 /* Of the daemon that runs in the data directory. DN_EDEAD: none does. */
 static int address_of_data(const call *c, target *t, char *why) {
-    const char *data = c->settings->data;
-    char        store_why[DN_STORE_WHY];
-    url_file    at = {.url = ""};
-    bool        held = false;
+    const char   *data = c->settings->data;
+    char          store_why[DN_STORE_WHY];
+    url_file      at = {.url = ""};
+    dn_store_hold hold;
 
-    if (dn_store_held(data, &held, store_why) < 0)
+    if (dn_store_held(data, &hold, store_why) < 0)
         return refuse(why, DN_EIO,
                       "%s; ask whoever runs the daemon for a token, and name it with --url",
                       store_why);
-    if (!held) return nobody_runs(c, why);
+    if (!hold.held) return nobody_runs(c, why);
+    if (!is_trusted(c, hold.owner)) return refuse_stranger(c, "lock", hold.owner, why);
     const int rc = url_file_get(data, &at, why);
-    if (rc == DN_EDEAD)
+    if (rc == DN_OK && !is_trusted(c, at.owner)) return refuse_stranger(c, "url", at.owner, why);
+    if (rc == DN_EDEAD || (rc == DN_OK && (!*hold.sign || strcmp(hold.sign, at.sign) != 0)))
         return refuse(why, DN_EIO,
                       "%s is in use by a process that has no address: it may be starting; else "
                       "name its --url",

@@ -28,13 +28,14 @@ static void reachable(const char *listens, char out[URL_FILE_LINE]) {
 }
 
 /* Whole or not at all. It need not outlive the power: then there is no daemon either. */
-int url_file_put(const char *data, const char *listens, const char *pin, char *why) {
-    char path[PATH], fresh[PATH], host[URL_FILE_LINE], text[3 * URL_FILE_LINE];
+int url_file_put(const char *data, const char *listens, const char *sign, const char *pin,
+                 char *why) {
+    char path[PATH], fresh[PATH], host[URL_FILE_LINE], text[4 * URL_FILE_LINE];
 
     path_of(data, "", path);
     path_of(data, ".new", fresh);
     reachable(listens, host);
-    const int len = snprintf(text, sizeof text, "http%s://%s\n%s%s", pin ? "s" : "", host,
+    const int len = snprintf(text, sizeof text, "http%s://%s\n%s\n%s%s", pin ? "s" : "", host, sign,
                              pin ? pin : "", pin ? "\n" : "");
     (void)unlink(fresh);
     const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -58,17 +59,22 @@ static void line_read(FILE *file, char line[URL_FILE_LINE]) {
 }
 
 int url_file_get(const char *data, url_file *out, char *why) {
-    char  path[PATH];
-    FILE *file;
+    char        path[PATH];
+    struct stat about;
 
     path_of(data, "", path);
-    file = fopen(path, "re");
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    FILE     *file = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (!file && errno == ENOENT) return DN_EDEAD;
-    if (!file) {
+    if (!file || fstat(fd, &about) < 0) {
         (void)snprintf(why, URL_FILE_WHY, "%.400s: %s", path, text_of_errno(errno));
+        if (file) (void)fclose(file);
+        else if (fd >= 0) (void)close(fd);
         return DN_EIO;
     }
+    out->owner = about.st_uid;
     line_read(file, out->url);
+    line_read(file, out->sign);
     line_read(file, out->pin);
     (void)fclose(file);
     return *out->url ? DN_OK : DN_EDEAD;

@@ -38,7 +38,7 @@ struct dn_store {
 
 int memory_open(const dn_store_config *config, dn_store **out_store, char *why);
 int db_probe(const dn_store_config *config, char *why);
-int dir_lock_held(const char *dir, bool *out_held, char *why);
+int dir_lock_held(const char *dir, dn_store_hold *out_hold, char *why);
 int db_open(const dn_store_config *config, dn_store **out_store, char *why);
 
 /* FORGET takes at most so many rows: at 3 us a row the store is back at its messages in 15 ms. */

@@ -52,10 +52,10 @@ int dn_store_probe(const dn_store_config *config, char *why) {
     return config->dir ? db_probe(config, why) : DN_OK;
 }
 
-int dn_store_held(const char *dir, bool *out_held, char *why) {
-    assert(dir && out_held && why);
+int dn_store_held(const char *dir, dn_store_hold *out_hold, char *why) {
+    assert(dir && out_hold && why);
     *why = '\0';
-    return dir_lock_held(dir, out_held, why);
+    return dir_lock_held(dir, out_hold, why);
 }
 
 void dn_store_free(dn_store *store) {

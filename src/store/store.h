@@ -32,9 +32,16 @@ static inline void dn_store_freep(dn_store **store) { dn_store_free(*store); }
  * good before it is needed: what this process itself has open counts as in use. Codes and why as there. Any thread. */
 DN_MUST_USE int dn_store_probe(const dn_store_config *config, char *why);
 
-/* Does a process have the store of that directory open? It costs whoever opens it at that instant a millisecond, and
- * nothing else. DN_EIO: it cannot be told; why says so. Any thread. */
-DN_MUST_USE int dn_store_held(const char *dir, bool *out_held, char *why);
+/* Does a process have the store of that directory open, and which one? It costs whoever opens it at that instant a
+ * millisecond, and nothing else. DN_EIO: it cannot be told; why says so. Any thread. */
+enum { DN_STORE_SIGN = 64 };
+typedef struct dn_store_hold {
+    bool     held;
+    uint32_t owner; /* of the lock: a user's number */
+    char     sign
+        [DN_STORE_SIGN]; /* its process, and an instant: no two holders have the same. "": it could not sign */
+} dn_store_hold;
+DN_MUST_USE int dn_store_held(const char *dir, dn_store_hold *out_hold, char *why);
 
 /* ---- Users ---- */
 

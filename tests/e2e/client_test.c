@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -255,6 +256,25 @@ static void sets(const char *variable, const char *value) {
     CHECK((value ? setenv(variable, value, 1) : unsetenv(variable)) == 0);
 }
 
+/* As the daemon that signed last would have, of the door; pin: "" or a line. */
+static void puts_url(const place *p, const char *host, const char *pin) {
+    char      text[512], path[PLACE_PATH + 32];
+    const int len = snprintf(text, sizeof text, "%s:%u\n%s%s", host, door_port,
+                             place_read(in_data(p, "lock")), pin);
+
+    (void)snprintf(path, sizeof path, "%s", in_data(p, "url"));
+    FILE *file = fopen(path, "we");
+    CHECK(file && fwrite(text, 1, (size_t)len, file) == (size_t)len && fclose(file) == 0);
+}
+
+/* As whoever opens the store does; until the end of the test. */
+static int holds(const char *lock) {
+    const int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
+    return fd;
+}
+
 TEST(who_runs_the_tests_has_his_own_daemon_left_alone) {
     opens_a_door();
     sets("DIURNAL_URL", url_of(door_port));
@@ -365,18 +385,65 @@ TEST(a_url_that_is_none_is_refused_in_a_line_that_says_what_one_is) {
 
 /* Its address may be somebody else's by now, who would like to have the token. */
 TEST(what_a_killed_daemon_left_is_not_believed) {
-    place        *p = served();
-    struct pollfd knock = {.events = POLLIN};
+    place *p = served();
 
     place_signal(p, SIGKILL);
     (void)place_wait(p);
     CHECK(access(in_data(p, "url"), F_OK) == 0);
     opens_a_door();
-    (void)place_write(p, "data/url", url_of(door_port), strlen(url_of(door_port)));
+    puts_url(p, "http://127.0.0.1", "");
     CHECK_RUN(p, 1, "status");
     CHECK_SAID("no daemon runs in ");
-    knock.fd = door;
-    CHECK_INT(poll(&knock, 1, 0), 0);
+    /* Nor while somebody has the directory to look at its store. */
+    const int lock = holds(in_data(p, "lock"));
+    CHECK(pwrite(lock, "7 7.000000007\n", 14, 0) == 14 && ftruncate(lock, 14) == 0);
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("is in use by a process that has no address: ");
+    CHECK_RUN(p, 1, "status", "--url", url_of(door_port));
+    CHECK_SAID("there is no token for ");
+    nobody_knocked();
+    /* One that could not sign, because the disk is full. */
+    CHECK(ftruncate(lock, 0) == 0);
+    puts_url(p, "http://127.0.0.1", "");
+    CHECK_RUN(p, 1, "status");
+    nobody_knocked();
+}
+
+/* In a folder of many, as /tmp: who has put a directory there does not get a token that is for a daemon. */
+TEST(a_directory_that_is_merely_here_is_believed_if_it_is_of_this_user) {
+    enum { OTHER = 65534 };
+    place *p = place_new(NULL);
+
+    if (geteuid() != 0) {
+        fprintf(stderr, "skipped: only root can be somebody else\n");
+        return;
+    }
+    (void)snprintf(p->data, sizeof p->data, "%.400s/diurnal-data", p->dir);
+    CHECK(mkdir(p->data, 0755) == 0);
+    opens_a_door();
+    const int lock = holds(in_data(p, "lock"));
+    CHECK(write(lock, "7 7.000000007\n", 14) == 14);
+    puts_url(p, "http://127.0.0.1", "");
+    sets("DIURNAL_TOKEN", "diurnal_x");
+    for (int i = 0; i < 2; i++) {
+        CHECK(chown(in_data(p, i ? "url" : "lock"), OTHER, OTHER) == 0);
+        CHECK_INT(place_run_bare(ARGS("status"), NULL), 1);
+        CHECK_SAID(i ? "diurnal-data/url is of another user, number 65534: if"
+                     : "diurnal-data/lock is of another user, number 65534: if");
+        CHECK_RUN(p, 1, "status"); /* it is named, but of nobody whose that directory is */
+        CHECK_SAID("is of another user");
+        CHECK(chown(in_data(p, i ? "url" : "lock"), 0, 0) == 0);
+    }
+    nobody_knocked();
+    (void)close(door);
+    has_a_closed_door();
+    puts_url(p, "http://127.0.0.1", "");
+    CHECK(chown(in_data(p, "lock"), OTHER, OTHER) == 0 &&
+          chown(in_data(p, "url"), OTHER, OTHER) == 0 && chown(p->data, OTHER, OTHER) == 0);
+    CHECK_INT(place_run_bare(ARGS("status"), NULL), 1);
+    CHECK_SAID("is of another user");
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("nobody listens there");
 }
 
 TEST(a_directory_somebody_has_who_does_not_listen_is_said_to_have_no_address) {
@@ -459,9 +526,7 @@ TEST(a_data_directory_without_its_token_has_a_new_one_at_the_next_start) {
 TEST(a_daemon_by_https_is_known_by_its_key_and_elsewhere_by_who_is_trusted) {
     place *p = place_new(NULL);
     char   url[64], cert[PLACE_PATH + 16], key[PLACE_PATH + 16], flags[2][PLACE_PATH + 48];
-    static const char other[] = "https://127.0.0.1:%u\n"
-                                "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n";
-    char              text[256], token[128];
+    char   token[128];
 
     (void)snprintf(cert, sizeof cert, "%.400s/cert.pem", p->dir);
     (void)snprintf(key, sizeof key, "%.400s/key.pem", p->dir);
@@ -489,8 +554,8 @@ TEST(a_daemon_by_https_is_known_by_its_key_and_elsewhere_by_who_is_trusted) {
     CHECK_RUN(p, 1, "status", "--url", url, "--ca", "/nowhere");
     CHECK_SAID("--ca names a file that cannot be read");
     CHECK_RUN(p, 1, "status", "--url", url_of(place_port(p))); /* http:// */
-    const int len = snprintf(text, sizeof text, other, place_port(p));
-    (void)place_write(p, "data/url", text, (size_t)len);
+    door_port = place_port(p);
+    puts_url(p, "https://127.0.0.1", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n");
     sets("DIURNAL_TOKEN", NULL);
     CHECK_RUN(p, 1, "status");
     CHECK_SAID("whoever answers there is not the daemon of this data directory");

@@ -172,10 +172,10 @@ TEST(a_second_process_is_told_which_one_has_the_directory) {
 }
 
 static bool is_held(const char *dir) {
-    bool held = false;
+    dn_store_hold hold;
 
-    CHECK_INT(dn_store_held(dir, &held, why), DN_OK);
-    return held;
+    CHECK_INT(dn_store_held(dir, &hold, why), DN_OK);
+    return hold.held;
 }
 
 TEST(that_somebody_has_the_directory_is_seen_by_who_asks) {
@@ -184,6 +184,24 @@ TEST(that_somebody_has_the_directory_is_seen_by_who_asks) {
     CHECK(is_held(kit_path("data")));
     dn_store_free(store);
     CHECK(!is_held(kit_path("data")));
+}
+
+/* A daemon that was killed, and somebody who looks: what the first one left is not the second one's. */
+TEST(no_two_holders_of_a_directory_have_the_same_sign) {
+    const dn_store_config looks = {.dir = kit_path("data"), .read_only = true};
+    dn_store_hold         first, second;
+
+    dn_store *store = kit_open(kit_path("data"));
+    CHECK_INT(dn_store_held(kit_path("data"), &first, why), DN_OK);
+    CHECK_INT(strtol(first.sign, NULL, 10), getpid());
+    CHECK_INT(first.owner, geteuid());
+    dn_store_free(store);
+    CHECK_INT(dn_store_open(&looks, &store, why), DN_OK);
+    CHECK_INT(dn_store_held(kit_path("data"), &second, why), DN_OK);
+    CHECK(second.held);
+    CHECK_INT(strtol(second.sign, NULL, 10), getpid());
+    CHECK(strcmp(first.sign, second.sign) != 0);
+    dn_store_free(store);
 }
 
 /* Else a daemon would not start, now and then, because somebody looks whether it does. */

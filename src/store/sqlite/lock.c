@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LOCK_MODE = 0600, PID_TEXT = 24, LOOKERS_MAX = 1000 };
+enum { LOCK_MODE = 0600, LOOKERS_MAX = 1000 };
 
 static int lock_open(const char *path, bool read_only) {
     int fd;
@@ -44,11 +45,19 @@ static int lock_wait_for_no_one(int fd) {
     return rc;
 }
 
-static int lock_refuse_taken(int fd, const char *dir, char *why) {
-    char text[PID_TEXT] = "";
-    long pid = 0;
+/* "": there is none. */
+static void sign_read(int fd, char sign[DN_STORE_SIGN]) {
+    const ssize_t len = pread(fd, sign, DN_STORE_SIGN - 1, 0);
 
-    if (pread(fd, text, sizeof text - 1, 0) > 0) pid = strtol(text, NULL, 10);
+    sign[len > 0 ? len : 0] = '\0';
+    sign[strcspn(sign, "\n")] = '\0';
+}
+
+static int lock_refuse_taken(int fd, const char *dir, char *why) {
+    char sign[DN_STORE_SIGN];
+
+    sign_read(fd, sign);
+    const long pid = strtol(sign, NULL, 10);
     if (pid > 0)
         return store_refuse(DN_EEXIST, why,
                             "%s is in use by process %ld: ask that one, or stop it first", dir,
@@ -57,12 +66,29 @@ static int lock_refuse_taken(int fd, const char *dir, char *why) {
                         dir);
 }
 
-/* A courtesy to the next one, so nothing depends on it: it may fail on a full disk. */
+/* By it the next one is told who has the directory, and whether a file in it is of that one or of one before. The number
+ * alone may come again: in a container it is always the same. It is written over what is there, for which a full disk has
+ * room; nobody is kept out if it cannot be. */
 static void lock_sign(int fd) {
-    char      text[PID_TEXT];
-    const int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    struct timespec now;
+    char            sign[DN_STORE_SIGN];
 
-    if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)len, 0) < 0) return;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    const int  len = snprintf(sign, sizeof sign, "%ld %lld.%09ld\n", (long)getpid(),
+                              (long long)now.tv_sec, now.tv_nsec);
+    const bool signs = pwrite(fd, sign, (size_t)len, 0) == len;
+    if (ftruncate(fd, signs ? len : 0) < 0) return;
+}
+
+/* Who cannot sign (of a directory that is only read) shares it with lookers, so that it does not seem held by whoever signed
+ * last. */
+static int lock_take(int fd) {
+    const bool signs = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+
+    if (!signs) return lock_try(fd, LOCK_SH);
+    if (lock_wait_for_no_one(fd) < 0) return -1;
+    lock_sign(fd);
+    return 0;
 }
 
 int dir_lock_take(const char *dir, bool read_only, int *out_fd, char *why) {
@@ -78,8 +104,7 @@ int dir_lock_take(const char *dir, bool read_only, int *out_fd, char *why) {
     if (fd < 0)
         return store_refuse(errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO, why,
                             "%s cannot be opened: %s", path, strerror(errno));
-    if (lock_wait_for_no_one(fd) == 0) {
-        lock_sign(fd);
+    if (lock_take(fd) == 0) {
         *out_fd = fd;
         return DN_OK;
     }
@@ -89,16 +114,19 @@ int dir_lock_take(const char *dir, bool read_only, int *out_fd, char *why) {
     return code;
 }
 
-int dir_lock_held(const char *dir, bool *out_held, char *why) {
-    char path[DB_PATH_MAX];
+int dir_lock_held(const char *dir, dn_store_hold *out_hold, char *why) {
+    char        path[DB_PATH_MAX];
+    struct stat about;
 
-    *out_held = false;
+    *out_hold = (dn_store_hold){.held = false};
     if (strlen(dir) > DB_PATH_MAX - DB_SUFFIX_ROOM) return DN_OK; /* no store could be there */
     (void)snprintf(path, sizeof path, "%s/lock", dir);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return DN_OK;
     if (fd < 0) return store_refuse(DN_EIO, why, "%s cannot be opened: %s", path, strerror(errno));
-    *out_held = lock_try(fd, LOCK_SH) < 0;
+    out_hold->held = lock_try(fd, LOCK_SH) < 0;
+    out_hold->owner = fstat(fd, &about) == 0 ? about.st_uid : UINT32_MAX;
+    sign_read(fd, out_hold->sign);
     (void)close(fd);
     return DN_OK;
 }
