@@ -1,6 +1,7 @@
 /* routes_import.c - POST /api/v1/daily/users:import: as many users as somebody sends, in the memory of a few.
  * While kv commits one batch the next is read; when that is full too, no more is read from the connection until there is
- * room, and what a piece brought to light waits in the reader. So a slow disk slows down who sends, and nothing piles up. */
+ * room, and what a piece brought to light waits in the reader. So a slow disk slows down who sends, and nothing piles up.
+ * Of whoever sends slowly nothing is kept waiting for more: what has come is committed. */
 #include "routes.h"
 #include "service/pack.h"
 #include "userfile.h"
@@ -30,6 +31,7 @@ typedef struct import {
     batch        batches[2];
     int          filling; /* of the two; the other one is with kv, if `committing` */
     bool         committing;
+    bool         trickles;     /* not even a piece came at once */
     bool         holds;        /* the reader, users there was no room for */
     bool         come, at_end; /* the whole body; and the reader knows it */
     uint64_t     accepted, rejected, tomorrow;
@@ -122,10 +124,12 @@ static route_step next(dn_self *self, const route_world *w, exchange *x, import 
     for (;;) {
         const batch *b = &im->batches[im->filling];
         const bool   ended = im->at_end && !im->holds;
+        const bool   must = is_full(b) || (ended && b->sets > 0);
 
-        if (is_full(b) || (ended && b->sets > 0)) {
-            if (im->committing) return ROUTE_WAITS;
+        if (!im->committing && (must || (im->trickles && b->sets > 0))) {
             if (commit(self, w, x, im) == ROUTE_DONE) return ROUTE_DONE;
+        } else if (must) {
+            return ROUTE_WAITS;
         } else if (im->holds) {
             if (read_on(im, dn_userfile_go_on(im->reader)) < 0) return out_of_memory(x);
         } else if (!ended) {
@@ -207,6 +211,7 @@ route_step route_import(dn_self *self, const route_world *w, exchange *x, const 
     }
     if (rc == DN_OK) {
         im->come = x->body_ends;
+        im->trickles = x->body_len < ROUTE_PIECE;
         rc = read_on(im, dn_userfile_feed(im->reader, x->body, x->body_len));
     }
     return rc < 0 ? out_of_memory(x) : next(self, w, x, im);

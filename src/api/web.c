@@ -31,7 +31,8 @@ enum {
     ACCEPTS_AT_ONCE = 64,
     IDLE_MS = 60000, /* between two requests */
     HEAD_MS = 10000, /* from the first byte of a head to its last */
-    BODY_MS = 60000, /* from the end of the head to the last byte of its body */
+    BODY_MS = 60000, /* from the end of the head to the last byte of its body, or a stream's next */
+    TRICKLE_MS = 2000, /* from one piece of a stream to the next, however little has come */
     LEARN_MS = 5000,
     RENEW_MS = 60000,  /* for kv to say which tokens there are */
     WRITE_MS = 30000,  /* without a byte that is taken */
@@ -483,17 +484,23 @@ static bool read_on(dn_self *self, web *b, visitor *v) {
     return wait_to_read(v);
 }
 
+static void hand_on(dn_self *self, web *b, visitor *v, bool ends) {
+    const size_t len = v->conn.body_len;
+
+    v->conn.body_len = 0; /* a stream's next piece lies where this one does */
+    stepped(self, b, v, exchange_body(self, &b->world, &v->exchange, v->conn.body, len, ends));
+}
+
+static bool is_stream(const visitor *v) { return v->exchange.route->body == ROUTE_STREAM; }
+
 static bool read_body_on(dn_self *self, web *b, visitor *v) {
     static const http_fault too_much = {413, "a body has at most 1 MiB here"};
     http_conn              *c = &v->conn;
     http_fault              fault = too_much;
 
     const http_got got = http_conn_read_body(c, &fault);
-    if (got == HTTP_GOT_BODY || (got == HTTP_GOT_FULL && v->exchange.route->body == ROUTE_STREAM)) {
-        const size_t len = c->body_len;
-        c->body_len = 0; /* a stream's next piece lies where this one does */
-        stepped(self, b, v,
-                exchange_body(self, &b->world, &v->exchange, c->body, len, got == HTTP_GOT_BODY));
+    if (got == HTTP_GOT_BODY || (got == HTTP_GOT_FULL && is_stream(v))) {
+        hand_on(self, b, v, /* ends= */ got == HTTP_GOT_BODY);
         return true;
     }
     switch (got) {
@@ -631,19 +638,33 @@ static void renew(dn_self *self, web *b) {
     if (b->config->renewed) b->config->renewed(b->config->context);
 }
 
+/* A stream of which little comes now and then: it would be out of time long before that is a whole piece. */
+static bool trickles(const visitor *v, int64_t age_ns) {
+    return v->conn.state == HTTP_CONN_BODY && is_stream(v) && v->conn.body_len > 0 &&
+           age_ns >= TRICKLE_MS * INT64_C(1000000);
+}
+
 static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
     static const http_fault slow_head = {408, "the head of a request has to come within 10 s"};
     static const http_fault slow_body = {408, "the body of a request has to come within 60 s"};
-    web                    *b = state;
+    static const http_fault quiet = {
+        408, "nothing of the body came for 60 s; what came before it was taken"};
+    web *b = state;
 
     (void)msg;
     for (uint32_t i = 0; i < b->used; i++) {
         visitor      *v = b->visitors[i];
         const int64_t age_ns = dn_mono_ns(self) - v->conn.since_ns;
+        if (trickles(v, age_ns)) {
+            hand_on(self, b, v, /* ends= */ false);
+            go_on(self, b, v);
+            continue;
+        }
         if (v->conn.state == HTTP_CONN_FREE || age_ns < time_of_ms(v->conn.state) * 1000000)
             continue;
         if (v->conn.state == HTTP_CONN_READING || v->conn.state == HTTP_CONN_BODY) {
-            refuse(self, b, v, v->conn.state == HTTP_CONN_BODY ? &slow_body : &slow_head);
+            const bool in_body = v->conn.state == HTTP_CONN_BODY;
+            refuse(self, b, v, !in_body ? &slow_head : is_stream(v) ? &quiet : &slow_body);
             go_on(self, b, v);
         } else {
             visitor_leaves(b, v);

@@ -607,6 +607,36 @@ TEST(an_import_with_a_quote_that_nobody_closes_has_all_behind_it) {
     stops(p);
 }
 
+static void sends(int fd, const char *text) {
+    CHECK_INT(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+}
+
+/* A piece of a body is never full here. */
+TEST(an_import_that_trickles_is_kept_as_it_comes) {
+    place    *p = serves();
+    char      head[512], text[1024] = "";
+    size_t    len = 0;
+    const int fd = place_connect(p);
+
+    CHECK(fd >= 0);
+    (void)snprintf(head, sizeof head,
+                   "POST /api/v1/daily/users:import HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                   "Authorization: Bearer %s\r\nContent-Type: text/csv\r\n"
+                   "Transfer-Encoding: chunked\r\n\r\n",
+                   admin);
+    sends(fd, head);
+    sends(fd, "a\r\nada,08:00\n\r\n");
+    WAIT_FOR(asks(p, "GET", "/api/v1/daily/users/ada", NULL) == 200, 20000);
+    sends(fd, "e\r\nbob,09:00\neve,\r\n");
+    WAIT_FOR(asks(p, "GET", "/api/v1/daily/users/bob", NULL) == 200, 20000);
+    sends(fd, "6\r\n10:00\n\r\n0\r\n\r\n");
+    for (ssize_t n; (n = recv(fd, text + len, sizeof text - 1 - len, 0)) > 0;) len += (size_t)n;
+    CHECK_MSG(strstr(text, "\"accepted\":3,\"rejected\":0"), "it is: %s", text);
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/eve", NULL);
+    (void)close(fd);
+    stops(p);
+}
+
 /* 00:00 has passed on every day; that of whoever says when it begins is no matter. */
 TEST(an_import_says_how_many_begin_tomorrow_because_their_cutoff_has_passed) {
     static const char lines[] = "{\"id\":\"a\",\"due\":\"00:00\"}\n"
