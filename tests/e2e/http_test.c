@@ -106,8 +106,7 @@ TEST(no_framing_that_can_be_read_in_two_ways_gets_past_the_door) {
         "Transfer-Encoding: gzip, chunked\r\n",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding : chunked\r\n",
-        "Transfer-Encoding: \x0b"
-        "chunked\r\n",
+        "Transfer-Encoding: \013chunked\r\n",
         "Transfer-Encoding:\r\n",
         "Host: b\r\n",
         "Host: a b\r\n",

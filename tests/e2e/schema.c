@@ -261,6 +261,7 @@ static bool fits(look *l, const json_t *schema, const json_t *value) {
     return true;
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): it is written to, by way of l */
 bool schema_fits(const json_t *root, const json_t *schema, const json_t *value,
                  char why[SCHEMA_WHY]) {
     look l = {.root = root, .why = why};
@@ -294,3 +295,4 @@ bool schema_is_known(const json_t *root, const json_t *schema, char why[SCHEMA_W
 
     return is_known(&l, schema);
 }
+/* NOLINTEND(readability-non-const-parameter) */
