@@ -39,6 +39,12 @@ static uint32_t slot_of(const counts *c, const crowd_one *ones, uint64_t from, u
     return slot;
 }
 
+/* Does a go before b? With how many each comes from where it does. */
+static bool goes_before(const crowd_one *a, uint32_t with_a, const crowd_one *b, uint32_t with_b) {
+    if (a->is_known != b->is_known) return b->is_known;
+    return with_a != with_b ? with_a > with_b : a->since_ns < b->since_ns;
+}
+
 int32_t crowd_choose(const crowd_one *ones, uint32_t len, uint64_t secret) {
     counts   c = {0};
     uint32_t most = 0;
@@ -53,9 +59,7 @@ int32_t crowd_choose(const crowd_one *ones, uint32_t len, uint64_t secret) {
     for (uint32_t i = 0; i < len; i++) {
         if (!ones[i].may_go) continue;
         const uint32_t others = c.len[slot_of(&c, ones, ones[i].from, secret)];
-        if (chosen >= 0 &&
-            (others < most || (others == most && ones[i].since_ns >= ones[chosen].since_ns)))
-            continue;
+        if (chosen >= 0 && !goes_before(&ones[i], others, &ones[chosen], most)) continue;
         most = others;
         chosen = (int32_t)i;
     }

@@ -214,6 +214,11 @@ static bool may_give_up(const http_conn *c, int64_t now_ns) {
            (c->state == HTTP_CONN_WRITING && now_ns - c->since_ns >= STALLED_MS * INT64_C(1000000));
 }
 
+/* It has shown who it is, and its body is on the way. */
+static bool is_known(const visitor *v) {
+    return v->conn.state == HTTP_CONN_BODY && v->exchange.who.scope > DN_SCOPE_NONE;
+}
+
 /* The place of whoever has said and taken nothing for the longest, of those that have most; NULL: all are being served. */
 static visitor *visitor_give_up_one(const web *b, int64_t now_ns, uint32_t *out_index) {
     crowd_one crowd[DN_WEB_CONNS_MOST];
@@ -222,7 +227,8 @@ static visitor *visitor_give_up_one(const web *b, int64_t now_ns, uint32_t *out_
     for (uint32_t i = 0; i < b->used; i++)
         crowd[i] = (crowd_one){.from = b->visitors[i]->from,
                                .since_ns = b->visitors[i]->conn.since_ns,
-                               .may_go = may_give_up(&b->visitors[i]->conn, now_ns)};
+                               .may_go = may_give_up(&b->visitors[i]->conn, now_ns),
+                               .is_known = is_known(b->visitors[i])};
     const int32_t index = crowd_choose(crowd, b->used, b->world.tag_key.k0);
     if (index < 0) return NULL;
     *out_index = (uint32_t)index;

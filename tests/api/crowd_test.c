@@ -37,6 +37,18 @@ TEST(who_has_most_gives_up_what_has_been_silent_longest) {
     CHECK_INT(crowd_choose(ones, 0, 7), -1);
 }
 
+TEST(who_was_let_in_and_sends_goes_when_no_other_can) {
+    const crowd_one ones[] = {{.from = 1, .since_ns = 1, .may_go = true, .is_known = true},
+                              {.from = 1, .since_ns = 2, .may_go = true, .is_known = true},
+                              {.from = 2, .since_ns = 4, .may_go = true},
+                              {.from = 1, .since_ns = 3, .may_go = true},
+                              {.from = 3, .since_ns = 0, .may_go = false}};
+
+    CHECK_INT(crowd_choose(ones, 5, 7), 3);
+    CHECK_INT(crowd_choose(ones, 3, 7), 2);
+    CHECK_INT(crowd_choose(ones, 2, 7), 0);
+}
+
 /* Beside counting each with every other. */
 TEST(of_any_crowd_the_right_one_is_chosen) {
     static crowd_one ones[CROWD_MAX];
@@ -50,13 +62,19 @@ TEST(of_any_crowd_the_right_one_is_chosen) {
         for (uint32_t i = 0; i < len; i++)
             ones[i] = (crowd_one){.from = test_random(&seed) % kinds,
                                   .since_ns = (int64_t)(test_random(&seed) % 1000000),
-                                  .may_go = test_random(&seed) % 4 != 0};
+                                  .may_go = test_random(&seed) % 4 != 0,
+                                  .is_known = test_random(&seed) % 4 == 0};
         for (uint32_t i = 0; i < len; i++) {
             uint32_t others = 0;
             for (uint32_t j = 0; j < len; j++) others += ones[j].from == ones[i].from;
-            if (!ones[i].may_go || others < most) continue;
-            if (chosen >= 0 && others == most && ones[i].since_ns >= ones[chosen].since_ns)
-                continue;
+            if (!ones[i].may_go) continue;
+            if (chosen >= 0) {
+                const crowd_one *c = &ones[chosen];
+                if (ones[i].is_known && !c->is_known) continue;
+                if (ones[i].is_known == c->is_known &&
+                    (others < most || (others == most && ones[i].since_ns >= c->since_ns)))
+                    continue;
+            }
             chosen = (int32_t)i;
             most = others;
         }

@@ -251,6 +251,40 @@ TEST(who_comes_a_thousand_times_takes_no_place_of_another) {
     stops(p);
 }
 
+/* All of one address, as behind a proxy: the import has been silent longest. */
+TEST(strangers_put_out_nobody_who_was_let_in_and_sends) {
+    enum { MANY = 1100 };
+    place    *p = serves();
+    char      path[PLACE_PATH + 16], head[512], answer[1024];
+    int      *fds = calloc(MANY, sizeof *fds);
+    const int import = place_connect(p);
+    size_t    len = 0;
+
+    CHECK(fds && import >= 0);
+    (void)snprintf(path, sizeof path, "%s/admin.token", p->data);
+    const char *token = strtok(place_read(path), "\n");
+    CHECK(token);
+    const int head_len =
+        snprintf(head, sizeof head,
+                 "POST /api/v1/daily/users:import HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                 "Authorization: Bearer %s\r\nContent-Type: text/csv\r\nExpect: 100-continue\r\n"
+                 "Content-Length: 10\r\n\r\n",
+                 token);
+    CHECK_INT(send(import, head, (size_t)head_len, MSG_NOSIGNAL), head_len);
+    CHECK(recv(import, answer, sizeof answer, 0) > 0 && begins(answer, "HTTP/1.1 100"));
+    for (int i = 0; i < MANY; i++) CHECK((fds[i] = place_connect(p)) >= 0);
+    CHECK_ANSWER(place_gets(p, "/readyz"), "200", "ready");
+    CHECK_INT(send(import, "ada,08:00\n", 10, MSG_NOSIGNAL), 10);
+    for (ssize_t n; (n = recv(import, answer + len, sizeof answer - 1 - len, 0)) > 0;)
+        len += (size_t)n;
+    answer[len] = '\0';
+    CHECK_ANSWER(answer, "200", "\"accepted\":1");
+    for (int i = 0; i < MANY; i++) (void)close(fds[i]);
+    (void)close(import);
+    free(fds);
+    stops(p);
+}
+
 /* A byte of a head now and then, on a thousand connections, and again where one was dropped. */
 TEST(a_thousand_that_are_slow_keep_nobody_waiting) {
     enum { SLOW = 1000, ROUNDS = 30 };
