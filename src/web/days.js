@@ -17,8 +17,9 @@ export function daysView({ model }) {
     const note = h('div', null, loading()), body = h('tbody'), lead = h('p', { class: 'lead' });
     const card = h('section', { class: 'card', hidden: true }, h('p', { class: 'legend' }, STATES.map((state) => chip(state))), h('div', { class: 'scroll whole', tabindex: 0, role: 'region', 'aria-label': 'Days' }, h('table', { class: 'numbers days' },
         h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Day (UTC)'), h('td', null), ['Users', 'Success', 'Cutoff', 'Missed', 'Share'].map((name) => h('th', { scope: 'col' }, name)))), body)));
-    let known = '';
+    let known = '', last = null;
     function draw(answer) {
+        last = answer;
         const rows = [...answer.items].sort((a, b) => (a.day < b.day ? 1 : -1)), key = JSON.stringify(rows) + model.day;
         if (key === known) return;
         known = key;
@@ -33,5 +34,6 @@ export function daysView({ model }) {
         }));
     }
     const poll = polled(model, '/daily/days', { note, draw, everyMs: 15000 });
-    return { title: 'Days', node: h('section', null, h('div', { class: 'head' }, h('div', null, h('h1', null, 'Days'), lead)), note, card), leave: poll.leave };
+    return { title: 'Days', node: h('section', null, h('div', { class: 'head' }, h('div', null, h('h1', null, 'Days'), lead)), note, card),
+        update() { if (last && !known.endsWith(model.day)) draw(last); }, leave: poll.leave };
 }

@@ -75,6 +75,10 @@ export const STATE_WORDS = { success: 'success', cutoff_reached: 'cutoff', runni
 export const shape = (state) => svg('svg', { class: `shape is-${state}`, viewBox: '0 0 12 12', width: 12, height: 12, 'aria-hidden': 'true' }, SHAPES[state]());
 export const chip = (state, words = STATE_WORDS[state]) => h('span', { class: `chip is-${state}` }, shape(state), words);
 
+/* The sun, half a day. */
+export const logo = () => svg('svg', { class: 'logo', viewBox: '0 0 32 32', width: 28, height: 28, 'aria-hidden': 'true' },
+    svg('path', { class: 'sun', d: 'M6 20a10 10 0 0 1 20 0z' }), svg('path', { class: 'line', d: 'M2 20.6h28' }), svg('path', { class: 'now', d: 'M12.5 24h7L16 29.5z' }));
+
 /* What there is when there is nothing, and what to do about it. */
 export const empty = (title, ...more) => h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, title), more.map((text) => (typeof text === 'string' ? h('p', null, text) : text)));
 export const failure = (error, again) => h('div', { class: 'failure', role: 'alert' }, h('p', null, error.message),

@@ -1,7 +1,6 @@
 /* login.js - a token is shown once; from then on the browser has a cookie that no script can read. */
 import { ask } from './api.js';
-import { h, setText, show } from './dom.js';
-import { mark } from './shell.js';
+import { h, logo, setText, show } from './dom.js';
 
 export function loginView({ why, onSession }) {
     const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
@@ -15,7 +14,7 @@ export function loginView({ why, onSession }) {
         button.disabled = true;
         show(problem, false);
         try {
-            onSession(await ask('POST', '/session', { token }));
+            await onSession(await ask('POST', '/session', { token }));
         } catch (error) {
             setText(problem, error.status === 401 ? 'This is no token that is valid.' : error.message);
             show(problem, true);
@@ -25,7 +24,7 @@ export function loginView({ why, onSession }) {
     }
 
     return h('main', { class: 'alone' },
-        h('h1', { class: 'mark' }, mark(), 'diurnal'),
+        h('h1', { class: 'mark' }, logo(), 'diurnal'),
         why && h('p', { class: 'why-here' }, why),
         h('form', { onsubmit: login, novalidate: true },
             h('label', { for: 'token' }, 'Token'), input, problem, button),

@@ -1,6 +1,6 @@
 /* shell.js - what stands around every view: where one can go, whose session it is, the time, and whether what is shown is
  * how things are. */
-import { closeDialogs, h, say, setAttr, setText, show, svg } from './dom.js';
+import { closeDialogs, h, logo, say, setAttr, setText, show } from './dom.js';
 import { routeOf } from './router.js';
 import { clock, duration, isElsewhere, localTime, number, plural, zone } from './words.js';
 import { actorsView } from './actors.js';
@@ -15,9 +15,6 @@ import { usersView } from './users.js';
 const PLACES = [['today', 'Today', todayView], ['users', 'Users', usersView], ['queue', 'Queue', queueView], ['slos', 'SLOs', slosView],
     ['actors', 'Actors', actorsView], ['days', 'Days', daysView], ['settings', 'Settings', settingsView]];
 const SCOPES = ['none', 'read', 'operate', 'admin'];
-
-export const mark = () => svg('svg', { class: 'logo', viewBox: '0 0 32 32', width: 28, height: 28, 'aria-hidden': 'true' },
-    svg('path', { class: 'sun', d: 'M6 20a10 10 0 0 1 20 0z' }), svg('path', { class: 'line', d: 'M2 20.6h28' }), svg('path', { class: 'now', d: 'M12.5 24h7L16 29.5z' }));
 
 const viewOf = (route) => (route.name === 'users' && route.args.length ? userView : PLACES.find(([name]) => name === route.name)?.[2]);
 
@@ -83,7 +80,7 @@ export function shell({ model, session, onLogout }) {
     const node = h('div', { class: 'shell' },
         h('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); main.focus(); } }, 'Skip to the content'),
         h('header', { class: 'top' },
-            h('a', { class: 'mark', href: '#/today', 'aria-label': 'diurnal, today' }, mark(), h('span', { 'aria-hidden': 'true' }, 'diurnal')),
+            h('a', { class: 'mark', href: '#/today', 'aria-label': 'diurnal, today' }, logo(), h('span', { 'aria-hidden': 'true' }, 'diurnal')),
             h('div', { class: 'clock' }, live, utc, here),
             h('div', { class: 'session' }, themeSwitch(),
                 h('span', { class: 'who' }, h('span', { class: 'unseen' }, 'Logged in as '), h('bdi', { class: 'name' }, session.name), h('span', { class: 'scope' }, session.scope)),

@@ -12,14 +12,14 @@ export function spark(state, name) {
         node: h('div', { class: 'spark' }, picture, top),
         /* points: {at, value} in the order of time; they end at `now` and begin so long before. */
         update(points, now, span, { limit = null, format = String } = {}) {
-            const most = Math.max(1e-9, limit ?? 0, ...points.map((p) => p.value)), seen = points.filter((p) => p.value !== null && p.at >= now - span);
+            const highest = Math.max(limit ?? 0, ...points.map((p) => p.value)), most = highest || 1, seen = points.filter((p) => p.value !== null && p.at >= now - span);
             const x = (at) => ((at - now + span) / span * WIDTH).toFixed(1), y = (value) => (HEIGHT - 1 - value / most * (HEIGHT - 4)).toFixed(1);
             const path = seen.map((p, i) => `${i ? 'L' : 'M'}${x(p.at)} ${y(p.value)}`).join('');
             setAttr(line, 'd', path || null);
             setAttr(area, 'd', seen.length > 1 ? `${path}L${x(seen.at(-1).at)} ${HEIGHT}L${x(seen[0].at)} ${HEIGHT}z` : null);
             setAttr(across, 'hidden', limit === null);
             if (limit !== null) setAttr(across, 'd', `M0 ${y(limit)}H${WIDTH}`);
-            setText(top, seen.length ? format(most) : '');
+            setText(top, seen.length ? format(highest) : '');
         },
     };
 }
