@@ -59,12 +59,11 @@ const json_t *openapi_operation(const char *method, const char *path, const char
     const char *pattern;
     json_t     *item;
     char        key[16];
+    size_t      len = 0;
 
-    for (size_t i = 0; i < sizeof key; i++) {
-        key[i] = (char)tolower((unsigned char)method[i]);
-        if (!method[i]) break;
-    }
-    key[sizeof key - 1] = '\0';
+    for (; method[len] && len < sizeof key - 1; len++)
+        key[len] = (char)tolower((unsigned char)method[len]);
+    key[len] = '\0';
     json_object_foreach(json_object_get(openapi(), "paths"), pattern, item) {
         if (!path_fits(pattern, path)) continue;
         if (out_pattern) *out_pattern = pattern;
