@@ -50,7 +50,7 @@ static bool put_file(const char *data, const char *path, const char *text, size_
 
 /* There is none at all; or the one of this name is there and its file is not, as in a data directory that was made of a
  * backup: nobody would have it. Who wants none revokes it. */
-static int is_wanted(dn_store *store, const char *path, bool *out_wanted) {
+static int is_wanted(dn_store *store, const char *path, bool *out_wanted, bool *out_older) {
     dn_token *all = calloc(DN_TOKENS_MAX, sizeof *all);
     size_t    len = 0;
     bool      named = false;
@@ -60,11 +60,13 @@ static int is_wanted(dn_store *store, const char *path, bool *out_wanted) {
         named |= all[i].scope == DN_SCOPE_ADMIN && all[i].name_len == sizeof name - 1 &&
                  memcmp(all[i].name, name, sizeof name - 1) == 0;
     *out_wanted = len == 0 || (named && len < DN_TOKENS_MAX && access(path, F_OK) < 0);
+    *out_older = named;
     free(all);
     return rc;
 }
 
-int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *out_made, char *why) {
+int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *out_made,
+                     bool *out_older, char *why) {
     dn_token t = {.made_ms = now_ms,
                   .ends_ms = INT64_MAX,
                   .scope = DN_SCOPE_ADMIN,
@@ -72,9 +74,9 @@ int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *ou
     char     path[PATH], line[DN_TOKEN_TEXT + 1];
     bool     wanted = false;
 
-    *out_made = false;
+    *out_made = *out_older = false;
     (void)snprintf(path, sizeof path, "%s/" ADMIN_TOKEN_FILE, data);
-    int rc = is_wanted(store, path, &wanted);
+    int rc = is_wanted(store, path, &wanted, out_older);
     if (rc == DN_OK && !wanted) return DN_OK;
     if (rc == DN_OK) rc = dn_token_make(line, t.hash);
     if (rc < 0) {

@@ -222,14 +222,17 @@ static int store_take(served *d) {
 
 static int token_take(const served *d) {
     char      why[ADMIN_TOKEN_WHY];
-    bool      made = false;
+    bool      made = false, older = false;
     const int rc = admin_token_make(d->service.store, d->settings->data, (int64_t)time(NULL) * 1000,
-                                    &made, why);
+                                    &made, &older, why);
 
     if (rc < 0) return complain(DN_EXIT_FAILED, "%s", why);
     if (made)
-        dn_log(DN_LOG_INFO, "token.made", "a token for everything is in %s/" ADMIN_TOKEN_FILE,
-               d->settings->data);
+        dn_log(DN_LOG_INFO, "token.made", "a token for everything is in %s/" ADMIN_TOKEN_FILE "%s",
+               d->settings->data,
+               older ? "; one of its name from before is still good: diurnal token list, and token "
+                       "revoke ID, end it"
+                     : "");
     return DN_EXIT_DONE;
 }
 
