@@ -15,10 +15,11 @@ static bool stored(int rc) {
     return false;
 }
 
-static json_t *asked_for(const audit_source *s, const char *path, json_t *query) {
+static json_t *asked_for(const audit_source *s, const char *path, json_t *query,
+                         const char *wanted) {
     int exit_code;
 
-    return client_get(s->asked, path, query, &exit_code);
+    return client_get(s->asked, path, query, wanted, &exit_code);
 }
 
 static const char *day_text(dn_day day, char text[DN_DAY_TEXT]) {
@@ -40,7 +41,7 @@ bool source_look(const audit_source *s, const call *c, source_state *out_state) 
                           .ledger_days = (uint32_t)c->settings->ledger_days};
 
     if (s->asked) {
-        json_t *answer = asked_for(s, "/api/v1/status", json_object());
+        json_t *answer = asked_for(s, "/api/v1/status", json_object(), "daemon");
         if (!answer) return false;
         const json_t *store = json_object_get(answer, "store");
         (void)instant(answer, "daemon", "now", &state.now_ms);
@@ -95,9 +96,9 @@ static bool users_of_store(dn_store *store, uint64_t after_n, source_user *users
 bool source_users(const audit_source *s, uint64_t after_n, source_user *users, size_t max,
                   size_t *out_len) {
     if (s->store) return users_of_store(s->store, after_n, users, max, out_len);
-    json_t *answer =
-        asked_for(s, "/api/v1/audit/users",
-                  json_pack("{s:I, s:I}", "cursor", (json_int_t)after_n, "limit", (json_int_t)max));
+    json_t *answer = asked_for(
+        s, "/api/v1/audit/users",
+        json_pack("{s:I, s:I}", "cursor", (json_int_t)after_n, "limit", (json_int_t)max), "items");
     if (!answer) return false;
     const json_t *items = json_object_get(answer, "items");
     const size_t  len = json_array_size(items);
@@ -128,7 +129,8 @@ static bool rows_of_day(const audit_source *s, dn_day day, uint64_t after_n, dn_
 
     json_t *answer = asked_for(s, "/api/v1/audit/records",
                                json_pack("{s:s, s:I, s:I}", "day", day_text(day, text), "cursor",
-                                         (json_int_t)after_n, "limit", (json_int_t)max));
+                                         (json_int_t)after_n, "limit", (json_int_t)max),
+                               "items");
     if (!answer) return false;
     const json_t *items = json_object_get(answer, "items");
     const size_t  len = json_array_size(items) < max ? json_array_size(items) : max;
@@ -166,8 +168,8 @@ bool source_totals(const audit_source *s, dn_day day, dn_day_totals *out_totals)
     *out_totals = (dn_day_totals){.day = day};
     if (s->store) return stored(dn_store_totals(s->store, day, day, out_totals, 1, &len));
     (void)day_text(day, text);
-    json_t *answer =
-        asked_for(s, "/api/v1/daily/days", json_pack("{s:s, s:s}", "from", text, "to", text));
+    json_t *answer = asked_for(s, "/api/v1/daily/days",
+                               json_pack("{s:s, s:s}", "from", text, "to", text), "items");
     if (!answer) return false;
     const json_t *item = json_array_get(json_object_get(answer, "items"), 0);
     out_totals->success = count(item, "success");

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH = 2048, DETAIL = 1024, NOTHING_TO_SAY = 204 };
+enum { PATH = 2048, NOTHING_TO_SAY = 204 };
 
 struct client {
     target target;
     wire  *wire;
     int    status;
-    bool   ends_silently;
+    bool   ends_silently, json; /* json: what comes is printed as it is, as JSON */
     char   path[PATH];
 };
 
@@ -28,6 +28,7 @@ int client_new(const call *c, client **out_client, char *why) {
     client *made = calloc(1, sizeof *made);
     int     rc = DN_ENOMEM;
 
+    if (made) made->json = c->json;
     if (made) rc = target_find(c, &made->target, why);
     if (rc == DN_OK) {
         const target     *t = &made->target;
@@ -118,40 +119,76 @@ static int exit_of_status(int status) {
     }
 }
 
+/* DEL, and those of one byte in front of the space; in UTF-8 also those of two that begin where ASCII ends. */
+static bool is_control(const unsigned char *at) {
+    return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0);
+}
+
+static void text_make_printable(json_t *text) {
+    const size_t len = json_string_length(text);
+    char        *copy = malloc(len + 1);
+    bool         same = true;
+
+    if (copy) memcpy(copy, json_string_value(text), len + 1);
+    for (size_t i = 0; copy && i < len; i++) {
+        if (!is_control((const unsigned char *)copy + i)) continue;
+        same = false;
+        if ((unsigned char)copy[i] == 0xc2) copy[i + 1] = '?';
+        copy[i] = '?';
+    }
+    if (!copy) (void)json_string_set(text, "out of memory");
+    else if (!same) (void)json_string_setn(text, copy, len);
+    free(copy);
+}
+
 /* Whoever answers may not be the daemon: nothing of it steers a terminal. */
-static const char *printable(const char *text, char out[DETAIL]) {
-    (void)snprintf(out, DETAIL, "%s", text);
-    for (char *at = out; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?';
-    return out;
+static void make_printable(json_t *value) {
+    const char *key;
+    json_t     *member;
+    size_t      i;
+
+    if (json_is_string(value)) text_make_printable(value);
+    json_object_foreach(value, key, member) make_printable(member);
+    json_array_foreach(value, i, member) make_printable(member);
 }
 
 /* A problem document, in a line. */
 static int refused(const client *c, const json_t *problem) {
     const char *detail = json_string_value(json_object_get(problem, "detail"));
-    char        line[DETAIL];
 
     if (c->status == 401)
         return complain(DN_EXIT_FAILED,
                         "%s does not take the token of %s: it has ended, or is another daemon's; "
                         "diurnal token create makes one",
                         c->target.url, c->target.token_from);
-    if (detail) return complain(exit_of_status(c->status), "%s", printable(detail, line));
+    if (detail) return complain(exit_of_status(c->status), "%s", detail);
     return complain(DN_EXIT_FAILED, "%s answers %d, and not as a diurnal does: name another --url",
                     c->target.url, c->status);
 }
 
+static bool is_good(const wire_answer *answer) {
+    return answer->status >= 200 && answer->status < 300;
+}
+
+/* Anybody says 200: it is also to be an answer to what was asked. */
+static bool is_wanted(const wire_answer *answer, const json_t *said, const char *wanted) {
+    if (!wanted) return answer->status == NOTHING_TO_SAY;
+    return is_good(answer) && json_object_get(said, wanted);
+}
+
 /* NULL: complained of. */
-static json_t *json_of(client *c, const wire_answer *answer, int *out_exit) {
-    const bool   good = answer->status >= 200 && answer->status < 300;
+static json_t *json_of(client *c, const wire_answer *answer, const char *wanted, int *out_exit) {
     json_error_t error;
 
     c->status = answer->status;
     *out_exit = DN_EXIT_FAILED;
-    if (answer->status == NOTHING_TO_SAY) return json_object();
-    json_t *said = json_loadb(answer->bytes, answer->len, JSON_REJECT_DUPLICATES, &error);
-    if (good && json_is_object(said)) return said;
-    if (good)
+    json_t    *said = answer->status == NOTHING_TO_SAY
+                          ? json_object()
+                          : json_loadb(answer->bytes, answer->len, JSON_REJECT_DUPLICATES, &error);
+    const bool is_answer = is_wanted(answer, said, wanted);
+    if (!is_answer || !c->json) make_printable(said);
+    if (is_answer) return said;
+    if (is_good(answer))
         *out_exit =
             complain(DN_EXIT_FAILED, "%s answers what is no JSON of a diurnal: name another --url",
                      c->target.url);
@@ -161,12 +198,12 @@ static json_t *json_of(client *c, const wire_answer *answer, int *out_exit) {
 }
 
 static json_t *ask(client *c, const char *method, const char *path, const wire_body *body,
-                   wire_patience patience, int *out_exit) {
+                   const char *wanted, wire_patience patience, int *out_exit) {
     char        why[WIRE_WHY];
     wire_answer answer;
 
     const int rc = wire_ask(c->wire, method, path, body, patience, &answer, why);
-    if (rc == DN_OK) return json_of(c, &answer, out_exit);
+    if (rc == DN_OK) return json_of(c, &answer, wanted, out_exit);
     *out_exit = DN_EXIT_DONE;
     if (rc == DN_ESHUTDOWN && c->ends_silently) return NULL;
     *out_exit = complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
@@ -178,39 +215,42 @@ static json_t *not_utf8(int *out_exit) {
     return NULL;
 }
 
-json_t *client_get(client *c, const char *path, json_t *query, int *out_exit) {
+json_t *client_get(client *c, const char *path, json_t *query, const char *wanted, int *out_exit) {
     char whole[PATH];
 
     if (!query) return not_utf8(out_exit);
     const bool fits = put_query(whole, path, query);
     json_decref(query);
-    if (fits) return ask(c, "GET", whole, NULL, WIRE_AS_USUAL, out_exit);
+    if (fits) return ask(c, "GET", whole, NULL, wanted, WIRE_AS_USUAL, out_exit);
     *out_exit = complain(DN_EXIT_USAGE, "what is asked for is too long");
     return NULL;
 }
 
 static json_t *send_json(client *c, const char *method, const char *path, json_t *body,
-                         wire_patience patience, int *out_exit) {
+                         const char *wanted, wire_patience patience, int *out_exit) {
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 
     json_decref(body);
     if (!text) return not_utf8(out_exit);
     const wire_body sent = {.type = "application/json", .bytes = text, .len = strlen(text)};
-    json_t *const   answer = ask(c, method, path, &sent, patience, out_exit);
+    json_t *const   answer = ask(c, method, path, &sent, wanted, patience, out_exit);
     free(text);
     return answer;
 }
 
-json_t *client_send(client *c, const char *method, const char *path, json_t *body, int *out_exit) {
-    return send_json(c, method, path, body, WIRE_AS_USUAL, out_exit);
+json_t *client_send(client *c, const char *method, const char *path, json_t *body,
+                    const char *wanted, int *out_exit) {
+    return send_json(c, method, path, body, wanted, WIRE_AS_USUAL, out_exit);
 }
 
-json_t *client_call(client *c, const char *method, const char *path, int *out_exit) {
-    return ask(c, method, path, NULL, WIRE_AS_USUAL, out_exit);
+json_t *client_call(client *c, const char *method, const char *path, const char *wanted,
+                    int *out_exit) {
+    return ask(c, method, path, NULL, wanted, WIRE_AS_USUAL, out_exit);
 }
 
-json_t *client_upload(client *c, const char *path, const wire_body *body, int *out_exit) {
-    return ask(c, "POST", path, body, WIRE_AS_USUAL, out_exit);
+json_t *client_upload(client *c, const char *path, const wire_body *body, const char *wanted,
+                      int *out_exit) {
+    return ask(c, "POST", path, body, wanted, WIRE_AS_USUAL, out_exit);
 }
 
 /* A copy of a large store takes its time; a question does not. */
@@ -226,7 +266,7 @@ int client_backup(client *c, const char *path) {
         return complain(DN_EXIT_FAILED, "where is this? name FILE from / on");
     (void)snprintf(whole, sizeof whole, "%s%s%s", here, *here ? "/" : "", path);
     json_t *answer = send_json(c, "POST", "/api/v1/backup", json_pack("{s:s}", "path", whole),
-                               WIRE_FOR_EVER, &exit_code);
+                               "path", WIRE_FOR_EVER, &exit_code);
     if (!answer) return exit_code;
     json_decref(answer);
     return DN_EXIT_DONE;

@@ -19,12 +19,17 @@ static inline void client_freep(client **c) { client_free(*c); }
 client *client_of(const call *c, int *out_exit);
 
 /* Asks, and waits for the answer, which is the caller's; an object, also where there is none. Takes `query`, whose members
- * become parameters, those that are null none, and `body`. NULL: it was refused or
+ * become parameters, those that are null none, and `body`. `wanted` is a member without which the answer is no diurnal's;
+ * NULL: it is to be none (204). What is in its texts steers no terminal: but for --json, which writes it so that it does not, each
+ * control character is a "?". NULL: it was refused or
  * the daemon has gone, and has been complained of; *out_exit is the exit code. */
-json_t *client_get(client *c, const char *path, json_t *query, int *out_exit);
-json_t *client_send(client *c, const char *method, const char *path, json_t *body, int *out_exit);
-json_t *client_call(client *c, const char *method, const char *path, int *out_exit); /* no body */
-json_t *client_upload(client *c, const char *path, const wire_body *body, int *out_exit);
+json_t *client_get(client *c, const char *path, json_t *query, const char *wanted, int *out_exit);
+json_t *client_send(client *c, const char *method, const char *path, json_t *body,
+                    const char *wanted, int *out_exit);
+json_t *client_call(client *c, const char *method, const char *path, const char *wanted,
+                    int *out_exit); /* no body */
+json_t *client_upload(client *c, const char *path, const wire_body *body, const char *wanted,
+                      int *out_exit);
 
 /* The status of the last answer: 201. */
 int client_status(const client *c);

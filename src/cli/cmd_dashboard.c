@@ -11,7 +11,7 @@ int cmd_dashboard(const call *c) {
     DN_AUTO(client) asked = client_of(c, &exit_code);
 
     if (!asked) return exit_code;
-    json_t *answer = client_call(asked, "POST", "/api/v1/tickets", &exit_code);
+    json_t *answer = client_call(asked, "POST", "/api/v1/tickets", "ticket", &exit_code);
     if (!answer) return exit_code;
     const char     *ticket = json_string_value(json_object_get(answer, "ticket"));
     const long long seconds = json_integer_value(json_object_get(answer, "seconds"));

@@ -104,7 +104,7 @@ int cmd_status(const call *c) {
     DN_AUTO(client) asked = client_of(c, &exit_code);
 
     if (!asked) return exit_code;
-    json_t *answer = client_get(asked, "/api/v1/status", json_object(), &exit_code);
+    json_t *answer = client_get(asked, "/api/v1/status", json_object(), "daemon", &exit_code);
     if (!answer) return exit_code;
     if (c->json) return print_json(answer);
     print_status(answer, client_url(asked));

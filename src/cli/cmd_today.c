@@ -104,8 +104,8 @@ int cmd_today(const call *c) {
 
     if (!asked) return exit_code;
     do {
-        json_t *answer =
-            client_get(asked, "/api/v1/daily/today", json_pack("{s:s?}", "day", day), &exit_code);
+        json_t *answer = client_get(asked, "/api/v1/daily/today", json_pack("{s:s?}", "day", day),
+                                    "items", &exit_code);
         if (!answer) return exit_code;
         exit_code = DN_EXIT_DONE;
         if (watch && screen && !c->json) printf("\033[H\033[J");

@@ -58,7 +58,7 @@ int cmd_token_create(const call *c) {
     json_t *made = client_send(asked, "POST", TOKENS,
                                json_pack("{s:s, s:s, s:s?}", "name", c->operands[0], "scope",
                                          scope ? scope : "read", "expires_at", *ends ? ends : NULL),
-                               &exit_code);
+                               "token", &exit_code);
     if (!made) return exit_code;
     if (c->json) return print_json(made);
     made_say(made);
@@ -79,7 +79,7 @@ int cmd_token_list(const call *c) {
     DN_AUTO(client) asked = client_of(c, &exit_code);
 
     if (!asked) return exit_code;
-    json_t *answer = client_call(asked, "GET", TOKENS, &exit_code);
+    json_t *answer = client_call(asked, "GET", TOKENS, "items", &exit_code);
     if (!answer) return exit_code;
     exit_code = DN_EXIT_DONE;
     const json_t *items = json_object_get(answer, "items");
@@ -100,7 +100,7 @@ int cmd_token_revoke(const call *c) {
 
     if (!asked) return exit_code;
     json_t *answer =
-        client_call(asked, "DELETE", client_path(asked, TOKENS "/", id, ""), &exit_code);
+        client_call(asked, "DELETE", client_path(asked, TOKENS "/", id, ""), NULL, &exit_code);
     if (!answer) return exit_code;
     json_decref(answer);
     if (c->json) return print_json(json_pack("{s:s, s:b}", "id", id, "revoked", 1));

@@ -43,9 +43,9 @@ static int64_t mono_ms(void) {
 }
 
 static bool look_take(client *asked, look *out, int *out_exit) {
-    look l = {.status = client_get(asked, "/api/v1/status", json_object(), out_exit)};
+    look l = {.status = client_get(asked, "/api/v1/status", json_object(), "daemon", out_exit)};
 
-    if (l.status) l.actors = client_get(asked, "/api/v1/actors", json_object(), out_exit);
+    if (l.status) l.actors = client_get(asked, "/api/v1/actors", json_object(), "items", out_exit);
     l.mono_ms = mono_ms();
     if (l.actors) *out = l;
     else look_done(&l);

@@ -66,7 +66,7 @@ int cmd_users_set(const call *c) {
     if (!asked) return exit_code;
     json_t *user =
         client_send(asked, "PUT", client_path(asked, USERS, id, ""),
-                    json_pack("{s:s, s:s?}", "due", due, "starts_on", starts_on), &exit_code);
+                    json_pack("{s:s, s:s?}", "due", due, "starts_on", starts_on), "id", &exit_code);
     if (!user) return exit_code;
     if (c->json) return print_json(user);
     set_say(id, due, client_status(asked) == MADE, user);
@@ -91,7 +91,7 @@ int cmd_users_get(const call *c) {
 
     if (!asked) return exit_code;
     json_t *user =
-        client_call(asked, "GET", client_path(asked, USERS, c->operands[0], ""), &exit_code);
+        client_call(asked, "GET", client_path(asked, USERS, c->operands[0], ""), "id", &exit_code);
     if (!user) return exit_code;
     if (c->json) return print_json(user);
     print_user(user);
@@ -105,7 +105,8 @@ int cmd_users_rm(const call *c) {
     DN_AUTO(client) asked = client_of(c, &exit_code);
 
     if (!asked) return exit_code;
-    json_t *answer = client_call(asked, "DELETE", client_path(asked, USERS, id, ""), &exit_code);
+    json_t *answer =
+        client_call(asked, "DELETE", client_path(asked, USERS, id, ""), NULL, &exit_code);
     if (!answer) return exit_code;
     json_decref(answer);
     if (c->json) return print_json(json_pack("{s:s, s:b}", "id", id, "removed", 1));
@@ -148,8 +149,8 @@ int cmd_users_list(const call *c) {
     DN_AUTO(client) asked = client_of(c, &exit_code);
     if (!asked) return exit_code;
     do {
-        json_t *next =
-            client_get(asked, "/api/v1/daily/users", list_query(c, cursor, left), &exit_code);
+        json_t *next = client_get(asked, "/api/v1/daily/users", list_query(c, cursor, left),
+                                  "items", &exit_code);
         json_decref(page);
         page = next;
         if (!page) return exit_code;

@@ -118,7 +118,8 @@ static int import_run(const call *c, client *asked, upload *up, dn_userfile_form
 
     progress_begin(&up->progress, fstat(up->fd, &about) == 0 ? about.st_size : 0);
     const wire_body body = {.type = type_of(format), .read = import_read, .context = up};
-    json_t         *answer = client_upload(asked, "/api/v1/daily/users:import", &body, &exit_code);
+    json_t         *answer =
+        client_upload(asked, "/api/v1/daily/users:import", &body, "accepted", &exit_code);
     progress_end(&up->progress);
     if (!answer && may_have_begun(client_status(asked), up->sent))
         return complain(exit_code, "some of %s may be registered; all of it may be sent again",
@@ -179,9 +180,9 @@ int cmd_users_export(const call *c) {
     if (!asked) return exit_code;
     rc = dn_userfile_write_header(stdout, format);
     do {
-        json_t *next =
-            client_get(asked, "/api/v1/daily/users",
-                       json_pack("{s:s?, s:i}", "cursor", cursor, "limit", PAGE), &exit_code);
+        json_t *next = client_get(asked, "/api/v1/daily/users",
+                                  json_pack("{s:s?, s:i}", "cursor", cursor, "limit", PAGE),
+                                  "items", &exit_code);
         json_decref(page);
         page = next;
         if (!page) return exit_code;

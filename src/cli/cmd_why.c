@@ -10,7 +10,8 @@ int cmd_why(const call *c) {
 
     if (!asked) return exit_code;
     const char *path = client_path(asked, "/api/v1/daily/users/", c->operands[0], "/why");
-    json_t     *answer = client_get(asked, path, json_pack("{s:s?}", "day", day), &exit_code);
+    json_t     *answer =
+        client_get(asked, path, json_pack("{s:s?}", "day", day), "sentences", &exit_code);
     if (!answer) return exit_code;
     if (c->json) return print_json(answer);
     const json_t *lines = json_object_get(answer, "sentences");

@@ -91,16 +91,20 @@ static void answers_many(const char *answer, size_t len, int times) {
     (void)close(fd);
 }
 
-/* `status` asks him; its exit code. */
-static int status_of_stranger(const place *p, const char *answer, int times) {
+/* A command asks him; its exit code. */
+static int run_of_stranger(const place *p, const char *const *args, const char *answer, int times) {
     int status = 0;
 
     CHECK(setenv("DIURNAL_TOKEN", "diurnal_of-the-test", 1) == 0);
     head[0] = '\0';
-    const pid_t command = place_begin(p, ARGS("status", "--url", url_of(door_port)));
+    const pid_t command = place_begin(p, args);
     answers_many(answer, strlen(answer), times);
     CHECK(waitpid(command, &status, 0) == command && WIFEXITED(status));
     return WEXITSTATUS(status);
+}
+
+static int status_of_stranger(const place *p, const char *answer, int times) {
+    return run_of_stranger(p, ARGS("status", "--url", url_of(door_port)), answer, times);
 }
 
 #define CHECK_STRANGER(p, answer, code, words)                                                     \
@@ -143,6 +147,59 @@ TEST(what_answers_and_is_no_diurnal_is_said_to_be_none) {
                    "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
                    "Content-Length: 0\r\n\r\n",
                    1, "answers 302, and not as a diurnal does");
+}
+
+TEST(who_says_yes_to_everything_is_no_diurnal) {
+    static const char *const answers[] = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+                                          "HTTP/1.1 204 No Content\r\n\r\n"};
+    place                   *p = place_new(NULL);
+
+    opens_a_door();
+    const char *url = url_of(door_port), *file = place_write(p, "users.csv", "ada,08:00\n", 10);
+    const struct {
+        const char *const *args;
+        bool               has_no_answer; /* 204 is right */
+    } rows[] = {
+        {ARGS("users", "rm", "bob", "--url", url), true},
+        {ARGS("users", "get", "bob", "--url", url), false},
+        {ARGS("users", "set", "bob", "--due", "08:00", "--url", url), false},
+        {ARGS("users", "list", "--url", url), false},
+        {ARGS("users", "import", file, "--url", url), false},
+        {ARGS("users", "export", "--url", url), false},
+        {ARGS("today", "--url", url), false},
+        {ARGS("why", "bob", "--url", url), false},
+        {ARGS("audit", "--url", url), false},
+        {ARGS("status", "--json", "--url", url), false},
+        {ARGS("top", "--url", url), false},
+        {ARGS("token", "create", "x", "--url", url), false},
+        {ARGS("token", "list", "--url", url), false},
+        {ARGS("token", "revoke", "2", "--url", url), true},
+        {ARGS("dashboard", "--url", url), false},
+        {ARGS("db", "backup", "/nowhere/copy.db", "--url", url), false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int with = 0; with < (rows[i].has_no_answer ? 1 : 2); with++) {
+            const int code = run_of_stranger(p, rows[i].args, answers[with], 1);
+            CHECK_MSG(code == 1 && place_has_said(p, "answers what is no JSON of a diurnal"),
+                      "%s %s, %d: exit %d: %s", rows[i].args[0], rows[i].args[1], with, code,
+                      place_read(p->log));
+            place_forget_said(p);
+        }
+    }
+    CHECK_INT(run_of_stranger(p, rows[0].args, answers[1], 1), 0);
+    CHECK(place_has_said(p, "bob: removed"));
+}
+
+TEST(an_answer_steers_no_terminal) {
+    static const char answer[] =
+        "HTTP/1.1 200 OK\r\n\r\n{\"daemon\":{\"data\":\"\\u001b[2J\\u009b2J\\u007f\",\"runner\":"
+        "\"\\u00e9\\r\"},\"slo\":[{\"state\":\"breached\",\"value\":1,\"name\":\"a\\nb\"}]}";
+    place *p = place_new(NULL);
+
+    opens_a_door();
+    CHECK_STRANGER(p, answer, 0, "data      ?[2J??2J?\n");
+    CHECK(place_has_said(p, "jobs by   \xc3\xa9?\n"));
+    CHECK(place_has_said(p, "WARNING   a?b is "));
 }
 
 TEST(a_daemon_that_goes_in_the_middle_of_its_answer_is_said_to_have_gone) {
