@@ -1,6 +1,8 @@
 /* progress.c - see progress.h. */
 #include "progress.h"
 
+#include "command.h"
+
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,8 +16,11 @@ static int64_t now_ms(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static void take_away(void) { (void)fputs("\r\033[K", stderr); }
+
 void progress_begin(progress *p, int64_t total) {
     *p = (progress){.shown = isatty(STDERR_FILENO) == 1, .total = total};
+    if (p->shown) complain_behind(take_away);
 }
 
 void progress_at(progress *p, int64_t done, int64_t count, const char *what) {
@@ -34,5 +39,6 @@ void progress_at(progress *p, int64_t done, int64_t count, const char *what) {
 }
 
 void progress_end(progress *p) {
-    if (p->shown && p->drawn_ms) (void)fprintf(stderr, "\r\033[K");
+    if (p->shown) complain_behind(NULL);
+    if (p->shown && p->drawn_ms) take_away();
 }

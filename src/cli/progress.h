@@ -1,4 +1,5 @@
-/* progress.h - how far it is: one line that is drawn over itself, on a terminal; else nothing. */
+/* progress.h - how far it is: one line that is drawn over itself, on a terminal; else nothing.
+ * One at a time; what is complained of meanwhile stands in its place. */
 #ifndef DIURNAL_CLI_PROGRESS_H
 #define DIURNAL_CLI_PROGRESS_H
 

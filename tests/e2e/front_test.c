@@ -259,6 +259,24 @@ TEST(an_import_at_a_terminal_shows_how_far_it_is_and_takes_that_away_at_its_end)
     stops(p);
 }
 
+TEST(what_is_complained_of_stands_where_the_progress_was) {
+    static const char csv[] = "ada,08:00\n";
+    place            *p = served();
+    const char       *path = place_write(p, "users.csv", csv, sizeof csv - 1);
+    int               terminal, status;
+
+    forget();
+    CHECK(setenv("DIURNAL_TOKEN", "diurnal_nobody-s", 1) == 0);
+    const pid_t import =
+        place_begin_at_terminal(p, ARGS("users", "import", path), 24, 80, &terminal);
+    WAIT_FOR((look(terminal), strstr(seen, "does not take the token")), 20000);
+    CHECK(waitpid(import, &status, 0) == import);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    CHECK_MSG(strstr(seen, "\r\033[Kdiurnal: "), "it shows: %s", seen);
+    (void)close(terminal);
+    stops(p);
+}
+
 TEST(top_without_a_terminal_says_once_how_it_is) {
     place *p = served();
 
