@@ -36,8 +36,9 @@ struct command {
     const dn_flag *flags; /* its own */
     size_t         flags_len;
     size_t         operands_min, operands_max;
-    bool           serves; /* every setting is a flag of it; else only --data and --config are */
-    bool           asks;   /* a daemon: it has --url, --token-file, --ca */
+    bool           serves;    /* every setting is a flag of it; else only --data and --config are */
+    bool           asks;      /* a daemon: it has --url, --token-file, --ca */
+    bool           asks_here; /* that of its directory alone: it has --token-file */
     bool           stands_alone; /* it wants no data directory */
     bool           prints_data;  /* it has --json */
 };

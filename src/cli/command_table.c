@@ -187,8 +187,11 @@ static const command commands[] = {
     {.name = "db check",
      .operands = "",
      .help = "looks through the whole database for damage",
-     .more = "While a daemon runs it has the daemon make a copy in the data directory and looks at "
-             "that, for\nwhich there has to be room; the daemon goes on meanwhile.\n",
+     .more =
+         "While a daemon runs it has the daemon make a copy in the data directory and looks at "
+         "that, for\nwhich there has to be room; the daemon goes on meanwhile. It asks with the "
+         "token of --token-file\nor DIURNAL_TOKEN, else with that of --data.\n",
+     .asks_here = true,
      .run = cmd_db_check,
      .prints_data = true},
     {.name = "db backup",
@@ -264,9 +267,11 @@ const command *command_table(size_t *out_len) {
 size_t command_flags(const command *c, dn_flag flags[COMMAND_FLAGS_MAX]) {
     static const dn_flag help = {"help", NULL, "this", NULL};
     static const dn_flag json = {"json", NULL, "as JSON", NULL};
+    enum { ASKS_BY = 1 };
     static const dn_flag asks[] = {
         {"url", "URL", "where the daemon is (DIURNAL_URL; that of --data)", NULL},
-        {"token-file", "FILE", "a file with a token (DIURNAL_TOKEN has one; that of --data)", NULL},
+        [ASKS_BY] = {"token-file", "FILE",
+                     "a file with a token (DIURNAL_TOKEN has one; that of --data)", NULL},
         {"ca", "FILE", "certificates (PEM) it is trusted by (DIURNAL_CA; the system's)", NULL},
     };
     size_t len = 0;
@@ -274,6 +279,7 @@ size_t command_flags(const command *c, dn_flag flags[COMMAND_FLAGS_MAX]) {
     for (size_t i = 0; i < c->flags_len; i++) flags[len++] = c->flags[i];
     if (c->prints_data) flags[len++] = json;
     for (size_t i = 0; c->asks && i < sizeof asks / sizeof *asks; i++) flags[len++] = asks[i];
+    if (c->asks_here) flags[len++] = asks[ASKS_BY];
     flags[len++] = help;
     return len;
 }

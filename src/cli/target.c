@@ -26,11 +26,11 @@ __attribute__((format(printf, 3, 4))) static int refuse(char *why, int code, con
     return code;
 }
 
-/* By whom who does not ask daemons anywhere asks the one of its directory, is not for the user to say. */
-static const char *given(const call *c, const char *flag, const char *variable) {
+/* is_heeded: the command is one that looks at the variable. */
+static const char *given(const call *c, const char *flag, const char *variable, bool is_heeded) {
     const char *value = flag ? call_flag(c, flag) : NULL;
 
-    if (!value && variable && c->command->asks) value = call_variable(c, variable);
+    if (!value && variable && is_heeded) value = call_variable(c, variable);
     return value && *value ? value : NULL;
 }
 
@@ -40,7 +40,7 @@ static dn_setting_from data_from(const call *c) {
 
 /* A flag comes before the environment, also where the one says a directory and the other a URL. */
 const char *target_named(const call *c) {
-    return given(c, "url", data_from(c) == DN_FROM_FLAG ? NULL : "DIURNAL_URL");
+    return given(c, "url", "DIURNAL_URL", c->command->asks && data_from(c) != DN_FROM_FLAG);
 }
 
 /* ---- The token ---- */
@@ -102,7 +102,8 @@ static int token_of_data(const call *c, target *t, char *why) {
 
 /* DN_EDEAD: none was given. */
 static int token_given(const call *c, target *t, char *why) {
-    const char *path = given(c, "token-file", NULL), *token = given(c, NULL, "DIURNAL_TOKEN");
+    const char *path = given(c, "token-file", NULL, false),
+               *token = given(c, NULL, "DIURNAL_TOKEN", c->command->asks || c->command->asks_here);
 
     if (path) return token_of_file(t, path, why);
     return token ? token_is(t, token, "DIURNAL_TOKEN", why) : DN_EDEAD;
@@ -222,7 +223,7 @@ static int find_of_data(const call *c, target *t, char *why) {
 int target_find(const call *c, target *out, char *why) {
     const char *url = target_named(c);
 
-    *out = (target){.ca = given(c, "ca", "DIURNAL_CA")};
+    *out = (target){.ca = given(c, "ca", "DIURNAL_CA", c->command->asks)};
     *why = '\0';
     return url ? find_named(c, out, url, why) : find_of_data(c, out, why);
 }

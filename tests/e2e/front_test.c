@@ -76,6 +76,23 @@ TEST(a_token_has_the_scope_and_the_end_that_were_asked_for) {
     stops(p);
 }
 
+TEST(a_check_of_the_database_is_asked_for_with_a_token_that_was_given) {
+    place *p = served();
+    char   token[128];
+
+    CHECK_RUN(p, 0, "token", "create", "mine", "--scope", "admin");
+    keep_token(token);
+    CHECK_RUN(p, 0, "token", "revoke", "1");
+    CHECK_RUN(p, 0, "db", "check");
+    CHECK(unsetenv("DIURNAL_TOKEN") == 0);
+    CHECK_RUN(p, 1, "db", "check");
+    CHECK_SAID("does not take the token of ");
+    CHECK_RUN(p, 0, "db", "check", "--token-file", place_write(p, "mine", token, strlen(token)));
+    CHECK_RUN(p, 2, "db", "check", "--url",
+              "http://127.0.0.1:1440"); /* it looks at this machine's */
+    stops(p);
+}
+
 /* ---- The dashboard ---- */
 
 static int logs_in(const place *p, const char *ticket) {
