@@ -61,7 +61,7 @@ const json_t *openapi_operation(const char *method, const char *path, const char
     char        key[16];
     size_t      len = 0;
 
-    for (; method[len] && len < sizeof key - 1; len++)
+    for (; len < sizeof key - 1 && method[len]; len++)
         key[len] = (char)tolower((unsigned char)method[len]);
     key[len] = '\0';
     json_object_foreach(json_object_get(openapi(), "paths"), pattern, item) {
