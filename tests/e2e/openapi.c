@@ -59,11 +59,9 @@ const json_t *openapi_operation(const char *method, const char *path, const char
     const char *pattern;
     json_t     *item;
     char        key[16];
-    size_t      len = 0;
 
-    for (; len < sizeof key - 1 && method[len]; len++)
-        key[len] = (char)tolower((unsigned char)method[len]);
-    key[len] = '\0';
+    (void)snprintf(key, sizeof key, "%s", method);
+    for (char *at = key; *at; at++) *at = (char)tolower((unsigned char)*at);
     json_object_foreach(json_object_get(openapi(), "paths"), pattern, item) {
         if (!path_fits(pattern, path)) continue;
         if (out_pattern) *out_pattern = pattern;
