@@ -40,6 +40,7 @@ typedef struct dynamic {
 } dynamic;
 
 static int dynamic_init(dn_self *self, void *state, const void *config);
+static int dynamic_flush(dn_self *self, void *state);
 static int dynamic_stopping(dn_self *self, void *state);
 static int dynamic_on_start(dn_self *self, void *state, const dn_msg *msg);
 static int dynamic_on_start_all(dn_self *self, void *state, const dn_msg *msg);
@@ -66,6 +67,9 @@ const dn_class dn_dynamic_class = {
     .state_size = sizeof(dynamic),
     .init = dynamic_init,
     .handlers = DN_SLICE(dynamic_handlers),
+    .flush = dynamic_flush,
+    .flush_max =
+        5, /* with it a turn ends: each message may be many starts, and each start may take its time */
     .stopping = dynamic_stopping,
     .mailbox_max = 1 << 20,        /* whoever wants a thousand children asks for them at once */
     .heap_max = (size_t)256 << 20, /* the table of its children */
@@ -97,7 +101,7 @@ static void bury_all(dn_self *self, dynamic *d) {
     for (uint32_t i = 0; i < d->len; i++) (void)bury(self, d, i);
 }
 
-/* One that has ended in silence is found by a few looks, unless nearly all are alive: then the table grows. */
+/* One that has ended in silence is found by a few looks, unless those beside it live long. */
 static void bury_some(dn_self *self, dynamic *d) {
     for (int looks = 0; looks < 4 && looks < (int)d->len; looks++) {
         if (d->hand >= d->len) d->hand = 0;
@@ -105,13 +109,21 @@ static void bury_some(dn_self *self, dynamic *d) {
     }
 }
 
+/* The table is full of what has a slot: it grows, unless many of those have ended. */
+static void make_room(dn_self *self, dynamic *d) {
+    const uint32_t running = d->running;
+
+    bury_all(self, d);
+    if (running - d->running <= d->len / 4) sup_table_grow(self, &d->slots);
+}
+
 static uint32_t slot_take(dn_self *self, dynamic *d) {
     if (d->free == 0) bury_some(self, d);
+    if (d->free == 0 && d->len == d->slots.len) make_room(self, d);
     uint32_t index = d->free - 1;
     if (d->free > 0) {
         d->free = slot_at(d, index)->next_free;
     } else {
-        if (d->len == d->slots.len) sup_table_grow(self, &d->slots);
         index = d->len++;
     }
     slot_at(d, index)->uses++;
@@ -206,11 +218,11 @@ static int watch_sender(dn_self *self, dynamic *d, dn_ref who) {
     return DN_OK;
 }
 
-/* One whose sender's mailbox is full would be taken for running ever after: rather are they all gone. */
+/* A child of which its sender has no room to be told would be taken for running ever after: rather is he gone, and begins
+ * anew. The children of others are none of his business. */
 static void tell_sender(dn_self *self, dn_ref sender, const dn_down *ended) {
-    const int rc = dn_send(self, sender, DN_SUP_ENDED, ended, sizeof *ended);
-
-    if (rc == DN_EFULL) dn_fail_code(rc, "whose child ended has no room to be told");
+    if (dn_send(self, sender, DN_SUP_ENDED, ended, sizeof *ended) == DN_EFULL)
+        sup_if_there(dn_kill(self, sender));
 }
 
 /* How it came that a child that was wanted is not up. */
@@ -325,6 +337,11 @@ static int dynamic_on_down(dn_self *self, void *state, const dn_msg *msg) {
     d->running--;
     slot_give(d, sup_tag_index(down->tag));
     return end_if_alone(d);
+}
+
+static int dynamic_flush(dn_self *self, void *state) {
+    (void)self, (void)state;
+    return DN_OK;
 }
 
 /* ---- Stopping: all together, one deadline ---- */

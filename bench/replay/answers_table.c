@@ -109,7 +109,8 @@ static bool fits_in_place(const answers_table *t, uint64_t place, const answers_
 }
 
 uint64_t answers_table_hash(const char *id, size_t id_len) {
-    /* Who makes a trace to be slow has what he made. */
+    /* Who makes a trace to be slow has what he made; in one that a daemon has recorded users may have chosen their ids so,
+     * and then it is its replay that takes longer, and nobody's day. */
     return dn_hash_quick(id, id_len);
 }
 

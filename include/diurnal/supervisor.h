@@ -132,14 +132,15 @@ DN_MUST_USE int dn_dynamic_start(dn_self *self, dn_ref supervisor, const void *c
 
 /* Many children by one message, DN_SUP_START_ALL, sent by hand: one of these after the other, the size of each rounded
  * up to a multiple of 8. The children are the sender's: they are stopped when it ends, and it hears, as DN_SUP_ENDED, of
- * each that was not started, or did not end normally. Of the others it hears nothing from here. */
+ * each that was not started, or did not end normally. Of the others it hears nothing from here. A sender whose mailbox
+ * has no room for that is killed. */
 typedef struct dn_dynamic_wanted {
     uint64_t      tag;
     uint32_t      size; /* of its config */
     uint32_t      unused;
     unsigned char config[];
 } dn_dynamic_wanted;
-enum { DN_DYNAMIC_SENDERS_MAX = 64 }; /* with children at one time; to one more, DN_EFULL */
+enum { DN_DYNAMIC_SENDERS_MAX = 64 }; /* that are alive at one time; to one more, DN_EFULL */
 
 /* ---- Asking a supervisor ----
  * All of these are calls: DN_OK and an id, or DN_EFULL or DN_EDEAD; the reply or DN_MSG_CALL_FAILED

@@ -194,6 +194,7 @@ static void native_drop(dn_run *run) {
 const scheme native_scheme = {
     .run_size = sizeof(native_run),
     .simulates = true,
+    .traces = true, /* it is handed the request as it is */
     .check = native_check,
     .open = native_open,
     .close = native_close,

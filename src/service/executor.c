@@ -58,6 +58,7 @@ static int executor_on_work(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_outcome(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_ended(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_finalized(dn_self *self, void *state, const dn_msg *msg);
+static int executor_on_down(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_room(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_grace_is_over(dn_self *self, void *state, const dn_msg *msg);
 static int executor_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
@@ -72,6 +73,7 @@ static const dn_handler executor_handlers[] = {
     {DN_WORK, executor_on_work},           /* queue -> to be started now */
     {DN_FINALIZED, executor_on_finalized}, /* kv    -> a success is committed, or came late */
     {DN_SUP_ENDED, executor_on_ended},     /* tasks -> a task was not started, or crashed */
+    {DN_MSG_DOWN, executor_on_down},       /* tasks itself has ended */
     {DN_MSG_ROOM, executor_on_room},
     {EXECUTOR_GRACE_IS_OVER, executor_on_grace_is_over},
     {EXECUTOR_SAY, executor_on_say},   /* timer: for who has begun to listen */
@@ -112,6 +114,7 @@ static int executor_init(dn_self *self, void *state, const void *config) {
     dn_pipe_init(self, &e->to_queue, DN_QUEUE, DN_SETTLED);
     e->status.max_concurrency = max;
     dn_timer_after(self, e->config->tick_ms, EXECUTOR_SAY, 0);
+    (void)dn_monitor(self, dn_name(self, DN_TASKS), 0);
     return dn_send(self, dn_self_ref(self), EXECUTOR_HERE, NULL, 0);
 }
 
@@ -339,6 +342,13 @@ static int executor_on_ended(dn_self *self, void *state, const dn_msg *msg) {
     if (d->reason == DN_STOP) not_started(self, e, s);
     else stopped(self, e, s, unknown_error, *d->why ? d->why : dn_error_text(d->reason));
     return DN_OK;
+}
+
+/* All tasks have gone with who started them. This actor is about to be stopped for it; what it began meanwhile would be
+ * work that nobody does, and where all is being stopped it would wait for jobs that do not run. */
+static int executor_on_down(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state, (void)msg;
+    return DN_STOP;
 }
 
 static int executor_on_finalized(dn_self *self, void *state, const dn_msg *msg) {

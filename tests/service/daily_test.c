@@ -1,4 +1,5 @@
 /* daily_test.c - the daily rule, lived: CONTRACT §1 sentence by sentence. */
+#include "diurnal/supervisor.h"
 #include "world.h"
 
 /* ---- The window ---- */
@@ -825,6 +826,24 @@ TEST(whoever_starts_again_with_kv_does_not_wait_for_the_jobs_it_had) {
     world_runs_to(AT(7, 2));
     CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
     CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
+
+TEST(an_executor_that_is_to_stop_does_not_wait_for_jobs_that_went_with_who_started_them) {
+    world_at(AT(6, 59));
+    w.config.job_timeout_ms = 3600000;
+    w.config.shutdown_grace_ms = 1800000;
+    job_hangs("ada", 1);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 0) + 1000);
+    CHECK_UINT(executor_now().in_flight, 1);
+    dn_sim_stop(w.sim);
+    CHECK_INT(dn_sim_run(w.sim, dn_sim_mono_ms(w.sim) + 60000), DN_SIM_TIME_UP);
+    dn_sim_crash_actor_at(w.sim, DN_TASKS, 1);
+    dn_runtime *rt = dn_sim_runtime(w.sim);
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_TASKS), DN_SUP_ASK_COUNTS, NULL, 0), DN_OK);
+    CHECK_INT(dn_sim_run(w.sim, dn_sim_mono_ms(w.sim) + 60000), DN_SIM_ENDED);
     world_ends();
 }
 

@@ -361,18 +361,24 @@ static const dn_handler sender_handlers[] = {
 
 static const dn_class sender_class = {
     .name = "sender", .init = sender_init, .handlers = DN_SLICE(sender_handlers)};
+static const dn_class deaf_class = {
+    .name = "deaf", .init = sender_init, .handlers = DN_SLICE(sender_handlers), .mailbox_max = 2};
 
 /* A supervisor of two actors that have children started by a third, "sup". */
-static void begin_with_senders(const dn_dynamic_spec *children) {
+static void begin_with_senders_of(const dn_dynamic_spec *children, const dn_class *one) {
     static dn_supervisor_spec spec;
     static dn_child_spec      rows[3];
 
     rows[0] = dn_dynamic_child("sup", children);
-    rows[1] = (dn_child_spec){.name = "one", .cls = &sender_class, .restart = DN_TEMPORARY};
+    rows[1] = (dn_child_spec){.name = "one", .cls = one, .restart = DN_TEMPORARY};
     rows[2] = (dn_child_spec){.name = "other", .cls = &sender_class, .restart = DN_TEMPORARY};
     spec = SUPERVISOR(DN_ONE_FOR_ONE, rows);
     heard = (sender_heard){0};
     world_begins_as("top", &dn_supervisor_class, &spec);
+}
+
+static void begin_with_senders(const dn_dynamic_spec *children) {
+    begin_with_senders_of(children, &sender_class);
 }
 
 static void want(const char *sender, const char *const *names, size_t len) {
@@ -481,6 +487,40 @@ TEST(a_table_does_not_grow_with_the_children_that_come_and_go) {
     for (int i = 0; i < 200; i++) want("one", names, 3);
     CHECK_UINT(heap_bytes(), before);
     CHECK_UINT(ask_counts()->active, 1);
+}
+
+TEST(a_table_grows_little_with_children_that_come_and_go_between_many_that_live_long) {
+    enum { LONG_LIVED = 40 };
+    const dn_dynamic_spec spec = {.cls = &part_class};
+    const char *const     brief[] = {"a", "b", "c"};
+    char                  names[LONG_LIVED][8];
+
+    begin_with_senders(&spec);
+    for (int i = 0; i < LONG_LIVED; i++) {
+        const char *one = names[i];
+        snprintf(names[i], sizeof names[i], "l%d", i);
+        want("one", &one, 1);
+    }
+    for (size_t i = 0; i < 3; i++) part_of(brief[i])->on_up = end_when_up;
+    const size_t before = heap_bytes();
+    for (int i = 0; i < 3000; i++, (void)said()) want("one", brief, 3);
+    CHECK_MSG(heap_bytes() <= 2 * before, "%zu bytes, and %zu before", heap_bytes(), before);
+    CHECK_UINT(ask_counts()->active, LONG_LIVED);
+}
+
+TEST(a_sender_without_room_to_be_told_is_gone_and_the_children_of_others_are_not) {
+    const dn_dynamic_spec spec = {.cls = &part_class};
+    const char *const     refused[] = {"a", "b", "c", "d"};
+
+    begin_with_senders_of(&spec, &deaf_class);
+    WANT("other", "e");
+    WANT("one", "f");
+    for (size_t i = 0; i < 4; i++) part_of(refused[i])->init_fails = FOREVER;
+    said();
+    want("one", refused, 4);
+    CHECK_UINT(ask_counts()->active, 1);
+    WANT("other", "g");
+    CHECK_UINT(ask_counts()->active, 2);
 }
 
 TEST(a_stop_waits_for_those_who_take_their_time_and_then_end_normally) {
