@@ -343,11 +343,12 @@ static void judge_stop(check *c, const check_person *p, const dn_happening *h) {
 static void ok_in_hand(check *c, check_person *p, const dn_happening *h) {
     const bool    well = check_store_is_well(c);
     const int64_t cutoff = check_cutoff(p->due, h->day);
-    /* Where messages take time a tick of about now may be before it. */
+    /* Where messages take time a tick of about now may be before it, and find a disk that is full only then. */
     const bool crossed = c->config.lag_ms > 0 && h->at_ms >= cutoff - c->config.lag_ms;
     const bool behind =
-        !well && (crossed || (c->ticked && c->tick_date == h->day && c->tick_wall_ms >= cutoff) ||
-                  (c->full_tick_ms >= cutoff && check_date(c->full_tick_ms) == h->day));
+        crossed ||
+        (!well && ((c->ticked && c->tick_date == h->day && c->tick_wall_ms >= cutoff) ||
+                   (c->full_tick_ms >= cutoff && check_date(c->full_tick_ms) == h->day)));
 
     if (!check_lives(p)) {
         /* Nothing will be written, and nothing said; but its id is busy until then. */

@@ -1966,6 +1966,45 @@ static tape a_cutoff_that_waits_over_a_step_back(int64_t failed_ms) {
     return t;
 }
 
+/* She is ok so long before her cutoff; it finds a full disk, and is written when that is well again. */
+static tape ada_is_ok_before_a_full_disk(int64_t before_ms) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    config.window_minutes = 1;
+    tape t = tape_with(config, 7, 58);
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    wait(&t, MINUTE);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    tick(&t, 0);
+    wait(&t, MINUTE - before_ms);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE - before_ms);
+    wait(&t, before_ms);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = SECOND});
+    SAY(&t, STORE_FAILED);
+    tick(&t, 1);
+    wait(&t, SECOND);
+    SAY(&t, STORE_WELL);
+    cutoff(&t, ADA, DUE(8, 0));
+    return t;
+}
+
+TEST(lag_may_bring_an_ok_of_just_before_its_cutoff_behind_one_that_waits_for_the_disk) {
+    tape t = ada_is_ok_before_a_full_disk(50);
+
+    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    keeps(&t);
+}
+
+TEST(lag_does_not_bring_an_ok_of_longer_before_behind_it) {
+    tape t = ada_is_ok_before_a_full_disk(51);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 2); /* and not written while the disk was well */
+    check_free(t.c);
+}
+
 TEST(lag_may_lie_between_a_tick_and_the_full_disk_that_it_finds) {
     tape t = a_cutoff_that_waits_over_a_step_back(50);
 
