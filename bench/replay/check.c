@@ -180,6 +180,15 @@ static void instant_ends(check *c, int64_t next_ms) {
 
 /* ---- Time ---- */
 
+/* A planner that ended may have had a tick before the clock stepped, of which nobody has told; what it asked for may wait
+ * for the disk. */
+static void unsaid_tick(check *c) {
+    const int64_t at_ms = c->before_step_ms;
+
+    if (c->full_tick_ms < at_ms) c->full_tick_ms = at_ms;
+    if (c->latest_date < check_date(at_ms)) c->latest_date = check_date(at_ms);
+}
+
 static void time_is(check *c, const event *e) {
     const int64_t until_ms = c->wall_ms + e->steady_ms - c->now_ms;
     const int64_t stepped_ms = e->t_ms - until_ms;
@@ -194,13 +203,11 @@ static void time_is(check *c, const event *e) {
     c->wall_ms = e->t_ms;
     c->today = check_date(e->t_ms);
     if (stepped_ms == 0) return;
+    if (!c->stepped || c->before_step_ms < until_ms) c->before_step_ms = until_ms;
     c->irregular = c->stepped = true;
     c->upset_ms = e->steady_ms;
     c->unsaid_ms += stepped_ms;
-    /* A planner that ended may have had a tick until then that nobody has told of. */
-    if (!c->shaken) return;
-    if (c->full_tick_ms < until_ms) c->full_tick_ms = until_ms;
-    if (c->latest_date < check_date(until_ms)) c->latest_date = check_date(until_ms);
+    if (c->shaken) unsaid_tick(c);
 }
 
 /* ---- Life ---- */
@@ -233,6 +240,7 @@ static void on_restart(check *c) {
 }
 
 static void is_shaken(check *c) {
+    if (c->stepped) unsaid_tick(c);
     c->shaken = true;
     c->shaken_ms = c->upset_ms = c->now_ms;
     check_excuse(c);

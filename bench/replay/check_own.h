@@ -43,9 +43,10 @@ struct check {
     int64_t now_ms, wall_ms; /* of the instant that is being told; steady, wall */
     dn_day  today;
     int64_t
-        full_tick_ms;  /* the latest tick, by the wall, while the store was not well; CHECK_NEVER */
-    int64_t upset_ms;  /* steady: the clock stepped, or an actor crashed, last */
-    int64_t unsaid_ms; /* the clock stepped by so much that no event has told yet */
+        full_tick_ms; /* the latest tick, by the wall, while the store was not well; CHECK_NEVER */
+    int64_t upset_ms; /* steady: the clock stepped, or an actor crashed, last */
+    int64_t before_step_ms; /* wall: the latest instant from which it did, since the last tick */
+    int64_t unsaid_ms;      /* the clock stepped by so much that no event has told yet */
 
     check_users users;
     check_wheel wheel;

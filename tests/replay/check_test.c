@@ -1825,7 +1825,8 @@ TEST(I6_a_cutoff_that_the_kv_after_the_one_that_was_asked_does_not_write_is_foun
 
 /* A tick at midnight finds the disk full, and its planner ends before it has said anything of it; the clock steps back a
  * day, and what it asked for is written. */
-static tape a_missed_day_of_a_tick_that_was_not_said(bool ended) {
+typedef enum planner_end { NEVER_ENDS, ENDS_BEFORE_THE_STEP, ENDS_BEHIND_IT } planner_end;
+static tape a_missed_day_of_a_tick_that_was_not_said(planner_end end) {
     check_config config = common();
 
     config.ticks_stand_still = true;
@@ -1837,9 +1838,10 @@ static tape a_missed_day_of_a_tick_that_was_not_said(bool ended) {
     go(&t, 1, 0, 0);
     world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = MINUTE});
     SAY(&t, STORE_FAILED);
-    if (ended) world(&t, (event){.kind = EVENT_ACTOR_ENDS});
+    if (end == ENDS_BEFORE_THE_STEP) world(&t, (event){.kind = EVENT_ACTOR_ENDS});
     step(&t, -DAY);
-    if (ended) world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tick"});
+    if (end == ENDS_BEHIND_IT) world(&t, (event){.kind = EVENT_ACTOR_ENDS});
+    if (end != NEVER_ENDS) world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tick"});
     tick(&t, 0);
     wait(&t, MINUTE);
     SAY(&t, STORE_WELL);
@@ -1848,14 +1850,15 @@ static tape a_missed_day_of_a_tick_that_was_not_said(bool ended) {
 }
 
 TEST(missed_by_a_tick_that_was_not_said_a_day_may_be_told_after_a_step_back) {
-    tape t = a_missed_day_of_a_tick_that_was_not_said(/* ended= */ true);
-
-    CHECK_UINT(check_violations_of(t.c, CHECK_MISSED), 0);
-    check_free(t.c);
+    for (planner_end end = ENDS_BEFORE_THE_STEP; end <= ENDS_BEHIND_IT; end++) {
+        tape t = a_missed_day_of_a_tick_that_was_not_said(end);
+        CHECK_UINT(check_violations_of(t.c, CHECK_MISSED), 0);
+        check_free(t.c);
+    }
 }
 
 TEST(missed_by_no_tick_at_all_a_day_that_is_not_over_is_found) {
-    tape t = a_missed_day_of_a_tick_that_was_not_said(/* ended= */ false);
+    tape t = a_missed_day_of_a_tick_that_was_not_said(NEVER_ENDS);
 
     CHECK_UINT(check_violations_of(t.c, CHECK_MISSED), 1);
     check_free(t.c);
