@@ -14,6 +14,7 @@ endif()
 foreach(sentence IN LISTS sentences)
     # 120 s: nothing here sleeps, so what takes longer hangs.
     string(APPEND tests "add_test([==[${PREFIX}: ${sentence}]==] [==[${PROGRAM}]==] ${sentence})\n"
-           "set_tests_properties([==[${PREFIX}: ${sentence}]==] PROPERTIES TIMEOUT 120 COST ${cost})\n")
+           "set_tests_properties([==[${PREFIX}: ${sentence}]==] PROPERTIES TIMEOUT 120 COST ${cost}"
+           " ENVIRONMENT [==[${ENVIRONMENT}]==])\n")
 endforeach()
 file(WRITE ${OUT} "${tests}")

@@ -6,6 +6,10 @@ function(diurnal_test_program name)
     cmake_parse_arguments(PARSE_ARGV 1 TEST "FIRST" "SOURCE;FOLDER" "USES")
     get_filename_component(file ${TEST_SOURCE} NAME_WE)
     set(list ${CMAKE_CURRENT_BINARY_DIR}/${name}.ctest.cmake)
+    set(environment "")
+    if(DIURNAL_SANITIZE STREQUAL thread)
+        set(environment TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tsan.supp)
+    endif()
     add_executable(${name} ${TEST_SOURCE})
     diurnal_uses(${name} harness ${TEST_USES})
     # To optimise the whole program anew for each of a hundred tests would take most of the time a run has. The program
@@ -14,7 +18,7 @@ function(diurnal_test_program name)
     target_link_options(${name} PRIVATE $<$<C_COMPILER_ID:GNU>:-fno-lto>)
     add_custom_command(TARGET ${name} POST_BUILD
         COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}> -D PREFIX=${TEST_FOLDER}/${file}
-                -D FIRST=${TEST_FIRST} -D OUT=${list} -P ${CMAKE_SOURCE_DIR}/cmake/discover.cmake
+                -D FIRST=${TEST_FIRST} -D ENVIRONMENT=${environment} -D OUT=${list} -P ${CMAKE_SOURCE_DIR}/cmake/discover.cmake
         BYPRODUCTS ${list}
         VERBATIM)
     set_property(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} APPEND PROPERTY TEST_INCLUDE_FILES ${list})
