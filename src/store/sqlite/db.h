@@ -30,6 +30,7 @@ typedef struct db {
     bool          read_only;
     bool          dead;   /* the disk failed: nothing may be believed any more */
     bool          ledger; /* rows are written */
+    bool          adds;   /* who was registered last was new */
     db_counters   counters;
     totals        batch_totals;  /* of the days the batch at hand counts in */
     int           wal_pages;     /* in the log since it was begun anew */

@@ -269,7 +269,11 @@ static int db_load_counters(db *d, char *why) {
 static int db_open_file(db *d, const dn_store_config *config, char *why) {
     db_look look = {0};
     int64_t version = 0;
-    int     code = look_at(config->vfs, d->path, &look, why);
+
+    /* Nobody asks SQLite how much memory it has; to know it, it takes a lock at each allocation. Refused, and no loss, when
+     * a store was opened in this process before. */
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    int code = look_at(config->vfs, d->path, &look, why);
 
     if (code == DN_OK && d->read_only && !look.is_there)
         return store_refuse(DN_EINVAL, why, "there is no store in %s: name the --data of one",

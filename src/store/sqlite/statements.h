@@ -19,8 +19,8 @@
     X(USER_BY_ID, "SELECT " DB_USER_COLUMNS " FROM users WHERE id = ?1")                           \
     X(USERS_FROM_N, "SELECT " DB_USER_COLUMNS " FROM users WHERE n >= ?1 ORDER BY n")              \
     X(USERS_FROM_ID, "SELECT " DB_USER_COLUMNS " FROM users WHERE id >= ?1 ORDER BY id")           \
-    X(USER_INSERT, "INSERT INTO users (" DB_USER_COLUMNS ")"                                       \
-                   " VALUES (?1, ?2, ?3, ?4, NULL, 0, NULL, 0, NULL)")                             \
+    X(USER_ADD, "INSERT INTO users (" DB_USER_COLUMNS ")"                                          \
+                " VALUES (?1, ?2, ?3, ?4, NULL, 0, NULL, 0, NULL) ON CONFLICT (id) DO NOTHING")    \
     X(USER_SET, "UPDATE users SET due = ?2, starts_on = ?3 WHERE n = ?1")                          \
     X(USER_FINALIZE, "UPDATE users SET last_day = ?2, status = ?3, last_run_ms = ?4,"              \
                      " context_epoch = ?5, recorded = ?6 WHERE n = ?1")                            \

@@ -147,8 +147,9 @@ static int ledger_remove(db *d, const dn_user *user) {
 
 /* ---- The operations ---- */
 
-static int write_new_user(db *d, const dn_write *w, dn_write_result *result) {
-    sqlite3_stmt  *s = d->stmt[STMT_USER_INSERT];
+/* A user of that id, unless there is one: then nothing is written, and *out_added is false. */
+static int user_add(db *d, const dn_write *w, dn_write_result *result, bool *out_added) {
+    sqlite3_stmt  *s = d->stmt[STMT_USER_ADD];
     const dn_user *user = &result->user;
 
     user_begin(&result->user, d->counters.next_user, w);
@@ -156,20 +157,28 @@ static int write_new_user(db *d, const dn_write *w, dn_write_result *result) {
     db_bind_id(s, 2, user->id, user->id_len);
     db_bind(s, 3, user->due);
     db_bind(s, 4, user->starts_on);
+    const int code = db_run(d, STMT_USER_ADD);
+    *out_added = code == DN_OK && sqlite3_changes(d->sql) > 0;
+    if (!*out_added) return code;
     d->counters.next_user++;
     d->counters.users++;
     result->wrote = DN_WROTE_NEW;
-    return db_run(d, STMT_USER_INSERT);
+    return DN_OK;
 }
 
+/* Behind one who was new there mostly comes another who is: he is added without being looked for first. */
 static int write_set(db *d, const dn_write *w, dn_write_result *result) {
     sqlite3_stmt *s = d->stmt[STMT_USER_SET];
-    bool          found;
-    const int     code = db_user_by_id(d, w->id, w->id_len, &result->user, &found);
+    bool          added = false, found = false;
+    int           code = DN_OK;
 
-    if (code < 0) return code;
     result->has_user = true;
-    if (!found) return write_new_user(d, w, result);
+    if (d->adds) code = user_add(d, w, result, &added);
+    if (code < 0 || added) return code;
+    code = db_user_by_id(d, w->id, w->id_len, &result->user, &found);
+    if (code < 0) return code;
+    d->adds = !found;
+    if (!found) return user_add(d, w, result, &added);
     if (!user_set(&result->user, w)) return DN_OK;
     db_bind(s, 1, (int64_t)result->user.n);
     db_bind(s, 2, result->user.due);
