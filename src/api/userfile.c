@@ -393,14 +393,51 @@ static int csv_header_read(dn_userfile *f, const field *fields, size_t len) {
 
 /* ---- NDJSON ---- */
 
-static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
-    field         fields[COLUMNS] = {0};
-    const char   *key;
-    json_t       *value;
-    json_error_t  error;
-    int           rc = DN_OK;
-    json_t *const root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+/* Passes over blanks and that one character, if it comes next. */
+static bool plain_passes(const char **at, const char *end, char wanted) {
+    while (*at < end && is_blank(*at, 1)) ++*at;
+    if (*at == end || **at != wanted) return false;
+    ++*at;
+    return true;
+}
 
+/* A string of printable ASCII without escapes. */
+static bool plain_string(const char **at, const char *end, field *out_string) {
+    if (!plain_passes(at, end, '"')) return false;
+    const char *const begin = *at;
+    while (*at < end && **at >= ' ' && **at < 0x7f && **at != '"' && **at != '\\') ++*at;
+    *out_string = (field){.text = begin, .len = (size_t)(*at - begin)};
+    return plain_passes(at, end, '"');
+}
+
+/* Nearly every line is like {"id":"ada","due":"08:00"}, and is read here in a tenth of the time. False: this one is not,
+ * and what it is, and what is wrong with it, the library finds out. */
+static bool ndjson_read_plain(const char *text, size_t len, field fields[COLUMNS]) {
+    const char *at = text, *const end = text + len;
+    field key, value;
+
+    if (!plain_passes(&at, end, '{')) return false;
+    do {
+        if (!plain_string(&at, end, &key) || !plain_passes(&at, end, ':') ||
+            !plain_string(&at, end, &value))
+            return false;
+        const int column = column_find(key.text, key.len);
+        if (column < 0 || column > COLUMN_STARTS_ON || fields[column].text) return false;
+        fields[column] = value;
+    } while (plain_passes(&at, end, ','));
+    return plain_passes(&at, end, '}') && is_blank(at, (size_t)(end - at));
+}
+
+static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
+    field        fields[COLUMNS] = {0};
+    const char  *key;
+    json_t      *value;
+    json_error_t error;
+    int          rc = DN_OK;
+
+    if (ndjson_read_plain(text, len, fields)) return user_read(f, fields);
+    memset(fields, 0, sizeof fields);
+    json_t *const root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!root) {
         switch (json_error_code(&error)) {
         case json_error_out_of_memory: return DN_ENOMEM;

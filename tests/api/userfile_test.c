@@ -270,6 +270,77 @@ TEST(each_fault_of_an_object_is_said_in_words_and_costs_its_own_line_only) {
           "15: eve 08:00 -\n");
 }
 
+/* ---- Plain objects, and the same ones in another spelling ---- */
+
+/* As it is, or with each character as an escape. */
+static void put_string(FILE *plain, FILE *escaped, const char *text) {
+    (void)fprintf(plain, "\"%s\"", text);
+    (void)fputc('"', escaped);
+    for (; *text != '\0'; text++) (void)fprintf(escaped, "\\u%04x", (unsigned)*text);
+    (void)fputc('"', escaped);
+}
+
+static void put_both(FILE *plain, FILE *escaped, const char *text) {
+    (void)fputs(text, plain);
+    (void)fputs(text, escaped);
+}
+
+static const char *one_of(uint64_t *random, const char *const *words, size_t len) {
+    return words[test_random(random) % len];
+}
+
+/* A line that is JSON, of keys that mean something or nothing. */
+static void put_object(uint64_t *random, FILE *plain, FILE *escaped) {
+    static const char *const keys[] = {"id",  "due", "id",        "due", "id",
+                                       "due", "ID",  "starts_on", "x",   "start_on"};
+    static const char *const ids[] = {"ada", "eve", "ada, b:}", " x", "", "08:00"};
+    static const char *const times[] = {"08:00", "23:59", "24:00", "00:00", "today", "2026-12-01"};
+    static const char *const others[] = {"null", "5", "{}", "true"};
+    static const char *const blanks[] = {"", "", " ", "\t", "\r"};
+    const size_t             len = test_random(random) % 5;
+
+    put_both(plain, escaped, "{");
+    for (size_t i = 0; i < len; i++) {
+        /* Mostly an id and a due come first, and then whatever. */
+        const bool        any = i > 1 || test_random(random) % 8 == 0;
+        const char *const key = any ? one_of(random, keys, 10) : keys[i];
+        if (i > 0) put_both(plain, escaped, ",");
+        put_both(plain, escaped, one_of(random, blanks, 5));
+        put_string(plain, escaped, key);
+        put_both(plain, escaped, one_of(random, blanks, 5));
+        put_both(plain, escaped, ":");
+        if (test_random(random) % 8 == 0) put_both(plain, escaped, one_of(random, others, 4));
+        else put_string(plain, escaped, one_of(random, *key == 'i' ? ids : times, 6));
+    }
+    put_both(plain, escaped, one_of(random, blanks, 5));
+    put_both(plain, escaped, "}\n");
+}
+
+TEST(an_object_is_the_same_user_or_fault_however_its_strings_are_spelt) {
+    uint64_t random = test_seed(), users = 0, faults = 0;
+
+    for (int n = 0; n < 2000 / TEST_SLOW_FACTOR; n++) {
+        char  *text[2];
+        size_t len[2];
+        FILE  *plain = open_memstream(&text[0], &len[0]);
+        FILE  *escaped = open_memstream(&text[1], &len[1]);
+
+        CHECK(plain && escaped);
+        for (int i = 0; i < 10; i++) put_object(&random, plain, escaped);
+        CHECK(fclose(plain) == 0 && fclose(escaped) == 0);
+        const told as_is = read_in_pieces(text[0], len[0], DN_USERFILE_NDJSON, SIZE_MAX, NULL);
+        const told spelt = read_in_pieces(text[1], len[1], DN_USERFILE_NDJSON, SIZE_MAX, NULL);
+        CHECK_STR(as_is.text, spelt.text);
+        users += as_is.users;
+        faults += as_is.faults;
+        free(as_is.text);
+        free(spelt.text);
+        free(text[0]);
+        free(text[1]);
+    }
+    CHECK(users > 1000 / TEST_SLOW_FACTOR && faults > 1000 / TEST_SLOW_FACTOR);
+}
+
 TEST(json_nested_a_thousand_times_is_a_fault_and_no_crash) {
     static char line[60000];
 
