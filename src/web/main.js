@@ -3,10 +3,10 @@
 import { ask, get, whenSessionEnds } from './api.js';
 import { h, say } from './dom.js';
 import { loginView } from './login.js';
+import { newModel } from './model.js';
+import { shell } from './shell.js';
 
 const app = document.getElementById('app');
-/* On its way meanwhile: who has to log in need not wait for it. */
-const rest = Promise.all([import('./model.js'), import('./shell.js')]);
 let present = null; /* of whoever is logged in: the model and the shell */
 
 function takeTicket() {
@@ -28,8 +28,7 @@ function showLogin(why) {
     app.querySelector('input').focus();
 }
 
-async function enter(session) {
-    const [{ newModel }, { shell }] = await rest;
+function enter(session) {
     leave();
     const model = newModel({ onEnded: ended });
     present = { model, shell: shell({ model, session, onLogout: logout }) };
@@ -49,7 +48,7 @@ async function logout() {
 async function begin() {
     const ticket = takeTicket();
     try {
-        await enter(ticket ? await ask('POST', '/session', { token: ticket }) : await get('/session'));
+        enter(ticket ? await ask('POST', '/session', { token: ticket }) : await get('/session'));
     } catch (error) {
         if (ticket && error.status === 401) showLogin('This link was used already, or is older than a minute. Make another one, or log in with a token.');
         else if (error.status === 401) showLogin();

@@ -5,12 +5,12 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-/* ok… succeeds, bad… fails, slow… runs until the file `gate` is there. */
+/* ok… succeeds, bad… fails, slow… runs until the file `gate` is there, or nothing is: then its daemon was killed. */
 const RUNNER = `#!/bin/sh
 read -r job
 case $job in
 *'"user_id":"bad'*) echo '{"error_class":"llm"}'; exit 1 ;;
-*'"user_id":"slow'*) while [ ! -e "$(dirname "$0")/gate" ]; do sleep 0.05; done ;;
+*'"user_id":"slow'*) while [ -e "$0" ] && [ ! -e "$(dirname "$0")/gate" ]; do sleep 0.05; done ;;
 esac
 `;
 
