@@ -22,18 +22,19 @@ void names_done(names *n) {
     n->table = NULL;
 }
 
-/* Eight bytes at a time. Names are the program's own: nobody floods this table. */
-static uint32_t hash(const char *text, size_t len) {
+/* Eight bytes at a time. Of a product only the high bits depend on all of what went in, so those are what is used; names
+ * that differ in their last digits alone are what a program has most of. Nobody floods this table: they are its own. */
+static uint32_t bucket_of(const char *text, size_t len) {
     uint64_t h = len;
 
     for (; len > 0; text += 8) {
         const size_t piece = len < 8 ? len : 8;
         uint64_t     word = 0;
         memcpy(&word, text, piece);
-        h = (h ^ word) * 0x9e3779b97f4a7c15U;
+        h = (h ^ h >> 32 ^ word) * 0x9e3779b97f4a7c15U;
         len -= piece;
     }
-    return (uint32_t)(h >> 32);
+    return (uint32_t)(h >> (64 - NAME_BUCKET_BITS));
 }
 
 /* Number + 1; 0: it is not there. A name stands still once it is in a bucket. */
@@ -69,7 +70,7 @@ int names_intern(names *n, const char *text, uint32_t *out_number) {
     int          rc = DN_OK;
 
     if (len == 0 || len > DN_NAME_MAX) return DN_EINVAL;
-    _Atomic(uint32_t) *bucket = &n->buckets[hash(text, len) % NAME_BUCKETS];
+    _Atomic(uint32_t) *bucket = &n->buckets[bucket_of(text, len)];
     uint32_t           at = find(n, text, bucket);
     if (at == 0) {
         lock_take(&n->lock);

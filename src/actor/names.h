@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-enum { NAMES_MAX = 1 << 16, NAME_BUCKETS = 4096 };
+enum { NAMES_MAX = 1 << 16, NAME_BUCKET_BITS = 12, NAME_BUCKETS = 1 << NAME_BUCKET_BITS };
 
 typedef struct name_slot {
     _Atomic(uint64_t) holder; /* the bits of a dn_ref */

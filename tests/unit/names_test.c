@@ -119,3 +119,27 @@ TEST(threads_that_intern_the_same_names_agree) {
     CHECK_PTR(names_at(&table, SHARED), NULL);
     names_done(&table);
 }
+
+/* As programs number their actors: what differs may stand at the end, at the beginning or in the middle. */
+TEST(a_thousand_names_that_differ_in_a_number_hardly_share_a_bucket) {
+    static const struct {
+        const char *before, *behind;
+    } patterns[] = {
+        {"child-", ""}, {"", "-child"}, {"user ", " of them"}, {"worker_0", ""}, {"c", ""}};
+
+    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
+        CHECK_INT(names_init(&table), DN_OK);
+        for (int i = 0; i < 1000; i++) {
+            char text[DN_NAME_MAX + 1];
+            snprintf(text, sizeof text, "%s%d%s", patterns[p].before, i, patterns[p].behind);
+            (void)number_of(text);
+        }
+        for (int b = 0; b < NAME_BUCKETS; b++) {
+            int len = 0;
+            for (uint32_t at = table.buckets[b]; at > 0; at = table.table[at - 1].next) len++;
+            CHECK_MSG(len <= 6, "%d names in one bucket, as %s1%s", len, patterns[p].before,
+                      patterns[p].behind);
+        }
+        names_done(&table);
+    }
+}
