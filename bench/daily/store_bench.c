@@ -26,7 +26,7 @@ enum {
     SCATTERED_MAX = 80000, /* a round: each rewrites a page of its own, and takes its time */
     STRIDE = 611953,       /* a prime: every user comes once before any comes twice */
     USERS = 1000000,
-    WAL_PAGES = 16384, /* as the store's own */
+    WAL_PAGES = 4096, /* as the store's own */
 };
 
 static char            dir_ours[256], dir_raw[256];

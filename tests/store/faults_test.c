@@ -413,7 +413,7 @@ TEST(the_log_does_not_grow_for_ever_and_is_short_when_idle) {
         size = kit_size(kit_path("data/diurnal.db-wal"));
         if (size > longest) longest = size;
     }
-    CHECK_MSG(longest > (50 << 20) && longest < (80 << 20), "%" PRId64 " bytes", longest);
+    CHECK_MSG(longest > (12 << 20) && longest < (32 << 20), "%" PRId64 " bytes", longest);
     CHECK_INT(dn_store_idle(store), DN_OK);
     CHECK_INT(kit_size(kit_path("data/diurnal.db-wal")), 0);
     close_store();
