@@ -11,14 +11,16 @@
 
 /* ---- From entries to writes ---- */
 
-static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c) {
+/* At the instant of its tick; of now, if the clock was set back meanwhile: then its time may be still to come, and the
+ * store refuses it. */
+static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c, int64_t now_ms) {
     const uint64_t *known = dn_numbers_find(&k->attempts, c->n);
 
     *w = (dn_write){
         .op = DN_WRITE_FINALIZE,
         .n = c->n,
         .day = c->day,
-        .at_ms = c->at_ms,
+        .at_ms = c->at_ms < now_ms ? c->at_ms : now_ms,
         .status = DN_DAILY_CUTOFF,
         .hook = k->config->has_hook,
     };
@@ -84,7 +86,7 @@ static void write_hook(dn_write *w, const dn_hook_outcome *h) {
 static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, int64_t now_ms) {
     if (kv_entry_is_void(msg, entry)) return false;
     switch (dn_msg_kind(msg)) {
-    case DN_FINALIZE_CUTOFF: write_cutoff(k, w, entry); return true;
+    case DN_FINALIZE_CUTOFF: write_cutoff(k, w, entry, now_ms); return true;
     case DN_FINALIZE_SUCCESS: write_success(w, entry); return true;
     case DN_RECORD_MISSED: write_missed(w, entry); return true;
     case DN_KV_SET: write_set(k, w, entry, now_ms); return true;

@@ -495,6 +495,25 @@ TEST(a_clock_set_forward_past_a_cutoff_finalizes_at_once) {
     world_ends();
 }
 
+/* Set forward by mistake, and put right before the disk has room: the day is not over yet, and its job still runs. */
+TEST(a_cutoff_that_waits_for_the_disk_is_not_written_if_the_clock_is_set_back_before_it) {
+    world_at(AT(6, 0));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(6, 30));
+    disk.fails = DN_EFULL;
+    dn_sim_step_wall(w.sim, 2 * 3600000);
+    world_runs_for(90000);
+    CHECK(kv_now().full);
+    dn_sim_step_wall(w.sim, -2 * 3600000);
+    disk.fails = DN_OK;
+    world_runs_to(AT(6, 50));
+    CHECK_STR(ledger("ada"), "");
+    world_runs_to(AT(7, 30));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
+
 TEST(ticks_fall_on_the_minute_whatever_the_clock_does) {
     world_at(AT(6, 0) + 12345);
     world_boots();
