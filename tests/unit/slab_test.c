@@ -33,6 +33,18 @@ TEST(blocks_are_distinct_zero_at_first_and_known_by_number) {
     slab_done(&s);
 }
 
+TEST(a_block_has_its_number_whatever_its_size) {
+    for (uint32_t size = 8; size <= 1040; size += 8) {
+        slab s = {0};
+
+        CHECK_INT(slab_init(&s, size, 1 << 22, false), DN_OK);
+        /* Its number is arithmetic: the last ones need not be there to have theirs. */
+        for (uint32_t i = 0; i < 1 << 22; i += i < 100 ? 1 : 65521)
+            CHECK_UINT(slab_index(&s, slab_at(&s, i)), i);
+        slab_done(&s);
+    }
+}
+
 TEST(a_slab_gives_what_it_may_hold_and_then_no_more) {
     enum { COUNT = 1000 }; /* of a size that does not divide a page */
     slab   s = {0};
