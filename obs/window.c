@@ -19,12 +19,6 @@ void dn_window_done(dn_window *w) {
     *w = (dn_window){0};
 }
 
-static unsigned char *slot_of(const dn_window *w, int64_t minute) {
-    const int64_t at = minute % w->minutes;
-
-    return w->slots + (size_t)(at < 0 ? at + w->minutes : at) * w->slot_size;
-}
-
 void dn_window_roll(dn_window *w, int64_t now_ms) {
     const int64_t minute = now_ms / MINUTE_MS - (now_ms % MINUTE_MS < 0);
 
@@ -32,10 +26,13 @@ void dn_window_roll(dn_window *w, int64_t now_ms) {
     w->rolled = true;
     /* After a gap longer than the ring every slot is emptied, once. */
     if (minute - w->minute > w->minutes) w->minute = minute - w->minutes;
-    while (w->minute < minute) w->clear(slot_of(w, ++w->minute));
+    for (; w->minute < minute; w->minute++) {
+        w->at = w->at + 1 < w->minutes ? w->at + 1 : 0;
+        w->clear(w->slots + w->at * w->slot_size);
+    }
 }
 
 void *dn_window_slot(const dn_window *w, uint32_t ago) {
     if (!w->rolled || ago >= w->minutes) return NULL;
-    return slot_of(w, w->minute - ago);
+    return w->slots + (w->at >= ago ? w->at - ago : w->at + w->minutes - ago) * w->slot_size;
 }

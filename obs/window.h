@@ -14,8 +14,10 @@ typedef struct dn_window {
     dn_window_clear *clear;
     size_t           slot_size;
     uint32_t         minutes;
-    bool             rolled;
-    int64_t          minute; /* the current one */
+    uint32_t
+         at; /* the slot of the current minute; the one before it has that of the minute before */
+    bool rolled;
+    int64_t minute; /* the current one */
 } dn_window;
 
 /* minutes slots of slot_size bytes, all of them zero, and cleared by `clear` before they are used again. DN_ENOMEM: *w is
