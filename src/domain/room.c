@@ -70,6 +70,18 @@ void dn_room_free(void *room, size_t bytes) {
     (void)rc;
 }
 
+/* Copied, since pages that are moved stay as small as they were. */
+void *dn_room_grow_large(void *room, size_t from, size_t to) {
+    assert(from < to);
+    if (to < ALIGNED) return dn_room_grow(room, from, to);
+    void *pages = pages_new(to);
+    if (!pages) return NULL;
+    (void)madvise(pages, to, MADV_HUGEPAGE);
+    if (room) memcpy(pages, room, from);
+    dn_room_free(room, from);
+    return pages;
+}
+
 void dn_room_drain(void *room, size_t bytes, size_t at) {
     assert(at % DN_ROOM_BLOCK == 0);
     if (bytes > DN_ROOM_BLOCK) (void)madvise((char *)room + at, DN_ROOM_BLOCK, MADV_DONTNEED);

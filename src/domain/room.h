@@ -17,6 +17,11 @@ void *dn_room_new(size_t bytes);
 void *dn_room_grow(void *room, size_t from, size_t to);
 void  dn_room_free(void *room, size_t bytes); /* accepts NULL */
 
+/* As dn_room_grow, for rows that are met in no order all day long: in large pages, if the system has any, or it would
+ * take as long to find where a page lies as to read what is in it. But it copies all, and 2 MB are zeroed for a first
+ * touch: not where somebody waits for less than that. */
+void *dn_room_grow_large(void *room, size_t from, size_t to);
+
 /* Gives back the memory under a part of a room that holds nothing but zeros, and goes on holding them: so that to
  * free the room costs nothing. `at`: bytes from its beginning, a multiple of DN_ROOM_BLOCK. */
 void dn_room_drain(void *room, size_t bytes, size_t at);
