@@ -140,25 +140,30 @@ static void gather(dn_self *self, kv *k) {
 
 /* ---- After it ---- */
 
+/* To one of those who know users. It is written where it is sent from: a processor that copies what it has just written
+ * in smaller pieces waits for them. */
+static dn_change *add_change(dn_self *self, dn_pipe *to, const dn_user *u, bool removed,
+                             uint8_t id_len) {
+    dn_change *const c = dn_pipe_add(self, to, sizeof *c + id_len);
+
+    c->n = u->n;
+    c->last_day = u->last_day;
+    c->starts_on = u->starts_on;
+    c->recorded = u->recorded;
+    c->context_epoch = u->context_epoch;
+    c->due = (uint16_t)u->due;
+    c->status = (uint8_t)u->status;
+    c->removed = removed;
+    c->id_len = id_len;
+    return c;
+}
+
 /* The id goes with it only where somebody may not know it yet. */
 static void tell_change(dn_self *self, kv *k, const dn_user *u, bool removed, bool with_id) {
-    const uint8_t   id_len = with_id ? u->id_len : 0;
-    const dn_change change = {
-        .n = u->n,
-        .last_day = u->last_day,
-        .starts_on = u->starts_on,
-        .recorded = u->recorded,
-        .context_epoch = u->context_epoch,
-        .due = (uint16_t)u->due,
-        .status = (uint8_t)u->status,
-        .removed = removed,
-    };
-    dn_change *const c = dn_pipe_add(self, &k->to_tick, sizeof change + id_len);
+    const uint8_t id_len = with_id ? u->id_len : 0;
 
-    *c = change;
-    c->id_len = id_len;
-    memcpy(c->id, u->id, id_len);
-    *(dn_change *)dn_pipe_add(self, &k->to_queue, sizeof change) = change;
+    memcpy(add_change(self, &k->to_tick, u, removed, id_len)->id, u->id, id_len);
+    (void)add_change(self, &k->to_queue, u, removed, /* id_len= */ 0);
 }
 
 static void forget_attempts(kv *k, uint64_t n, dn_day day) {

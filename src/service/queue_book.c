@@ -281,6 +281,16 @@ static bool matters(const book_record *r, int64_t mono_ns, int64_t now_ms) {
            day_matters(r, &r->days[1], mono_ns, now_ms);
 }
 
+/* They stand anywhere: the next one has been asked for with this one, and now those are that it leaves. */
+static void sweep_fetch(const book *b, const book_record *r) {
+    const book_record *next = r->looked_next;
+
+    if (!next) return;
+    __builtin_prefetch(next->looked_next);
+    dn_chains_fetch(&b->by_n, book_n(next));
+    dn_chains_fetch(&b->by_hash, next->by_hash.key);
+}
+
 bool book_sweep(book *b, size_t most, int64_t mono_ns, int64_t now_ms) {
     const uint64_t minute = (uint64_t)(mono_ns / MINUTE_NS);
 
@@ -293,7 +303,7 @@ bool book_sweep(book *b, size_t most, int64_t mono_ns, int64_t now_ms) {
         while (!b->now && b->minute <= minute) look_now(b, &b->minutes[b->minute++ % BOOK_MINUTES]);
         if (!b->now) break;
         book_record *r = b->now;
-        __builtin_prefetch(r->looked_next); /* they stand anywhere */
+        sweep_fetch(b, r);
         if (!matters(r, mono_ns, now_ms)) {
             forget(b, r);
             continue;
