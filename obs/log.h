@@ -25,9 +25,10 @@ typedef enum dn_log_level {
 /* ---- Saying something ---- */
 
 /* event: "store.full", a literal: it is kept. At most 1,000 bytes of text; what is longer is cut. Any bytes: what is
- * not UTF-8 or not for a screen is replaced. */
-__attribute__((format(printf, 3, 4))) void dn_log(dn_log_level level, const char *event,
-                                                  const char *format, ...);
+ * not UTF-8 or not for a screen is replaced. Cold: what happens all day long is not logged, and a compiler lays out the
+ * code around a line accordingly. */
+__attribute__((format(printf, 3, 4), cold)) void dn_log(dn_log_level level, const char *event,
+                                                        const char *format, ...);
 
 /* A field of a line. Its name is not t, level, event, text or cut: the line has those itself. */
 typedef struct dn_log_field {

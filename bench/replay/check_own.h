@@ -91,9 +91,10 @@ struct check {
     const char *text_list[CHECK_TEXTS];
 };
 
-/* check_say.c. What was seen, and what would be right. day: DN_DAY_NONE if it is about none. */
+/* check_say.c. What was seen, and what would be right. day: DN_DAY_NONE if it is about none. Cold: nearly every run is
+ * as it had to be, and what leads here is to stand in nobody's way. */
 void check_say(check *c, check_rule rule, uint64_t n, dn_day day, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6), cold));
 
 /* check.c */
 static inline bool check_store_is_well(const check *c) {

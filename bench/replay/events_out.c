@@ -3,9 +3,11 @@
  * together by hand in one large buffer, and what many lines share (the instant, the day) is written out once. */
 #include "events_out.h"
 
+#include "domain/digits.h"
 #include "text_out.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,14 +15,68 @@
 /* The buffer stays in the nearest memory. */
 enum { BUFFER = 1 << 17, LINE_MAX = 2048 };
 
+/* What is written out once, and copied in whole words: the bytes behind it are written over by what follows. */
+#define HEAD_BEGINS "{\"t\":\""
+#define HEAD_ENDS   "\",\"ev\":\""
+#define DAY_BEGINS  ",\"day\":\""
+enum {
+    HEAD_T = sizeof HEAD_BEGINS - 1,
+    HEAD_LEN = HEAD_T + DN_INSTANT_TEXT - 1 + sizeof HEAD_ENDS - 1,
+    HEAD_ROOM = HEAD_LEN / 8 * 8 + 8,
+    DAY_LEN = sizeof DAY_BEGINS - 1 + DN_DAY_TEXT - 1 + 1,
+    DAY_ROOM = DAY_LEN / 8 * 8 + 8,
+};
+
 struct events_out {
-    int     fd, failed; /* errno of the first write that failed */
+    /* Copied into each line: neither lies across two lines of a cache. */
+    _Alignas(16) char head[HEAD_ROOM];    /* {"t":"…","ev":" */
+    _Alignas(16) char day_text[DAY_ROOM]; /* ,"day":"…" */
+    int     fd, failed;                   /* errno of the first write that failed */
     char   *at;
-    int64_t t_ms, t_day_ms; /* of the instant in t_text, and of the day it is in */
+    int64_t t_ms, t_day_ms; /* of the instant in head, and of the day it is in */
     dn_day  day;
-    char    t_text[DN_INSTANT_TEXT], day_text[DN_DAY_TEXT];
     char    buffer[BUFFER];
 };
+
+/* ---- What many lines share ---- */
+
+static void day_set(events_out *o, dn_day day) {
+    char text[DN_DAY_TEXT];
+
+    o->day = day;
+    dn_day_write(day, text);
+    (void)snprintf(o->day_text, sizeof o->day_text, DAY_BEGINS "%s\"", text);
+}
+
+static void head_set(events_out *o, int64_t t_ms) {
+    char text[DN_INSTANT_TEXT];
+
+    dn_instant_write(t_ms, text);
+    (void)snprintf(o->head, sizeof o->head, HEAD_BEGINS "%s" HEAD_ENDS, text);
+    o->t_ms = t_ms;
+    o->t_day_ms = dn_day_start_ms(dn_day_of_ms(t_ms));
+}
+
+/* "HH:MM:SS.mmm" over what is there: the date is the same as before. */
+static void write_time(char *at, uint32_t ms) {
+    at = dn_digits_pair(at, ms / 3600000) + 1;
+    at = dn_digits_pair(at, ms / 60000 % 60) + 1;
+    at = dn_digits_pair(at, ms / 1000 % 60) + 1;
+    (void)dn_digits_pad(at, ms % 1000, 3);
+}
+
+static __attribute__((noinline)) void head_move(events_out *o, int64_t t_ms) {
+    const int64_t in_day_ms = t_ms - o->t_day_ms;
+
+    if (in_day_ms < 0 || in_day_ms >= DN_DAY_MS) {
+        head_set(o, t_ms);
+        return;
+    }
+    write_time(o->head + HEAD_T + sizeof "YYYY-MM-DDT" - 1, (uint32_t)in_day_ms);
+    o->t_ms = t_ms;
+}
+
+/* ---- Its life ---- */
 
 events_out *events_out_new(int fd) {
     events_out *o = malloc(sizeof *o);
@@ -29,10 +85,9 @@ events_out *events_out_new(int fd) {
     o->fd = fd;
     o->failed = 0;
     o->at = o->buffer;
-    o->t_ms = o->t_day_ms = 0;
-    o->day = 0;
-    dn_instant_write(o->t_ms, o->t_text);
-    dn_day_write(o->day, o->day_text);
+    o->t_day_ms = 0;
+    head_set(o, 0);
+    day_set(o, 0);
     return o;
 }
 
@@ -59,69 +114,38 @@ int events_out_end(events_out *out, int *out_errno) {
 
 #define PUT(literal) (memcpy(at, literal, sizeof(literal) - 1), at += sizeof(literal) - 1)
 
-static char *put_day(events_out *o, char *at, dn_day day) {
-    if (day != o->day) {
-        o->day = day;
-        dn_day_write(day, o->day_text);
-    }
-    memcpy(at, o->day_text, DN_DAY_TEXT - 1);
-    return at + DN_DAY_TEXT - 1;
+static inline char *put_head(events_out *o, char *at, int64_t t_ms) {
+    if (t_ms != o->t_ms) head_move(o, t_ms);
+    memcpy(at, o->head, HEAD_ROOM);
+    return at + HEAD_LEN;
 }
 
-static char *put_digits(char *at, uint32_t value, int digits) {
-    for (int i = digits - 1; i >= 0; i--, value /= 10) at[i] = (char)('0' + value % 10);
-    return at + digits;
-}
-
-/* "HH:MM:SS.mmm" over what is there: the date is the same as before. */
-static void write_time(char *at, uint32_t ms) {
-    at = put_digits(at, ms / 3600000, 2) + 1;
-    at = put_digits(at, ms / 60000 % 60, 2) + 1;
-    at = put_digits(at, ms / 1000 % 60, 2) + 1;
-    (void)put_digits(at, ms % 1000, 3);
-}
-
-static char *put_t(events_out *o, char *at, int64_t t_ms) {
-    if (t_ms != o->t_ms) {
-        const int64_t in_day_ms = t_ms - o->t_day_ms;
-        if (in_day_ms >= 0 && in_day_ms < DN_DAY_MS) {
-            write_time(o->t_text + sizeof "YYYY-MM-DDT" - 1, (uint32_t)in_day_ms);
-        } else {
-            dn_instant_write(t_ms, o->t_text);
-            o->t_day_ms = dn_day_start_ms(dn_day_of_ms(t_ms));
-        }
-        o->t_ms = t_ms;
-    }
-    PUT("{\"t\":\"");
-    memcpy(at, o->t_text, DN_INSTANT_TEXT - 1);
-    at += DN_INSTANT_TEXT - 1;
-    PUT("\",\"ev\":\"");
-    return at;
-}
-
-static char *put_user(events_out *o, char *at, const dn_happening *h) {
-    PUT(",\"user\":");
+/* The id in quotes, and the day. */
+static inline char *put_user(events_out *o, char *at, const dn_happening *h) {
     at = text_out_string(at, h->id, h->id_len);
-    PUT(",\"day\":\"");
-    at = put_day(o, at, h->day);
-    PUT("\"");
+    if (h->day != o->day) day_set(o, h->day);
+    memcpy(at, o->day_text, DAY_ROOM);
+    return at + DAY_LEN;
+}
+
+/* All but ok. */
+static __attribute__((noinline)) char *put_failure(char *at, const dn_happening *h) {
+    if (h->outcome == DN_OUTCOME_TIMEOUT) {
+        PUT(",\"result\":\"timeout\",\"error_class\":null,\"duration_ms\":");
+        return at;
+    }
+    PUT(",\"result\":\"error\",\"error_class\":\"");
+    at = text_out_words(at, dn_error_class_text(h->cls));
+    PUT("\",\"duration_ms\":");
     return at;
 }
 
 static char *put_stop(char *at, const dn_happening *h) {
     PUT(",\"attempt\":");
     at = text_out_number(at, h->attempt);
-    switch (h->outcome) {
-    case DN_OUTCOME_OK: PUT(",\"result\":\"ok\",\"error_class\":null"); break;
-    case DN_OUTCOME_TIMEOUT: PUT(",\"result\":\"timeout\",\"error_class\":null"); break;
-    case DN_OUTCOME_ERROR:
-    case DN_OUTCOME_CRASH:
-        PUT(",\"result\":\"error\",\"error_class\":\"");
-        at = text_out_words(at, dn_error_class_text(h->cls));
-        PUT("\"");
-        break;
-    }
-    PUT(",\"duration_ms\":");
+    if (h->outcome == DN_OUTCOME_OK)
+        PUT(",\"result\":\"ok\",\"error_class\":null,\"duration_ms\":");
+    else at = put_failure(at, h);
     return text_out_number(at, h->duration_ms);
 }
 
@@ -131,7 +155,7 @@ static char *put_finalize(char *at, const dn_happening *h) {
     return text_out_number(at, h->due);
 }
 
-static char *put_tick(char *at, const dn_happening *h) {
+static __attribute__((noinline)) char *put_tick(char *at, const dn_happening *h) {
     PUT("tick\",\"users_scanned\":");
     at = text_out_number(at, (int64_t)h->scanned);
     PUT(",\"eligible_in_window\":");
@@ -142,7 +166,7 @@ static char *put_tick(char *at, const dn_happening *h) {
     return text_out_number(at, (int64_t)h->cutoffs);
 }
 
-static char *put_slo(char *at, const event_slo *s) {
+static __attribute__((noinline)) char *put_slo(char *at, const event_slo *s) {
     PUT("slo\",\"name\":\"");
     at = text_out_words(at, s->name);
     PUT("\",\"value\":");
@@ -157,30 +181,22 @@ static char *put_slo(char *at, const event_slo *s) {
 
 /* ---- A line ---- */
 
-/* Behind "ev":". NULL: it has no line. */
-static char *put_rest(events_out *o, char *at, const event *e) {
+/* Behind "ev":", of what happens rarely, or to nobody. NULL: it has no line. */
+static __attribute__((noinline)) char *put_other(events_out *o, char *at, const event *e) {
     const dn_happening *h = e->h;
 
     switch (e->kind) {
     case DN_HAPPENED_TICK: return put_tick(at, h);
     case DN_HAPPENED_IGNORED:
-        PUT("ignored\"");
+        PUT("ignored\",\"user\":");
         at = put_user(o, at, h);
         PUT(",\"reason\":\"");
         at = text_out_words(at, h->reason);
         PUT("\"");
         return at;
-    case DN_HAPPENED_ENQUEUED: PUT("enqueue\""); return put_user(o, at, h);
-    case DN_HAPPENED_EXPIRED: PUT("expired\""); return put_user(o, at, h);
-    case DN_HAPPENED_STARTED:
-        PUT("start\"");
-        at = put_user(o, at, h);
-        PUT(",\"attempt\":");
-        return text_out_number(at, h->attempt);
-    case DN_HAPPENED_STOPPED: PUT("stop\""); return put_stop(put_user(o, at, h), h);
-    case DN_HAPPENED_FINALIZED: PUT("finalize\""); return put_finalize(put_user(o, at, h), h);
-    case DN_HAPPENED_LATE_SUCCESS: PUT("late_success\""); return put_user(o, at, h);
-    case DN_HAPPENED_MISSED: PUT("missed\""); return put_user(o, at, h);
+    case DN_HAPPENED_EXPIRED: PUT("expired\",\"user\":"); return put_user(o, at, h);
+    case DN_HAPPENED_LATE_SUCCESS: PUT("late_success\",\"user\":"); return put_user(o, at, h);
+    case DN_HAPPENED_MISSED: PUT("missed\",\"user\":"); return put_user(o, at, h);
     case DN_HAPPENED_CLOCK: PUT("clock\",\"step_ms\":"); return text_out_number(at, h->step_ms);
     case EVENT_CRASH: PUT("crash\""); return at;
     case EVENT_RESTART: PUT("restart\""); return at;
@@ -190,8 +206,27 @@ static char *put_rest(events_out *o, char *at, const event *e) {
     }
 }
 
+/* The four that each day of a user has stand here, the others apart: so these need not save a register for them. */
+static inline char *put_rest(events_out *o, char *at, const event *e) {
+    const dn_happening *h = e->h;
+
+    switch (e->kind) {
+    case DN_HAPPENED_ENQUEUED: PUT("enqueue\",\"user\":"); return put_user(o, at, h);
+    case DN_HAPPENED_STARTED:
+        PUT("start\",\"user\":");
+        at = put_user(o, at, h);
+        PUT(",\"attempt\":");
+        return text_out_number(at, h->attempt);
+    case DN_HAPPENED_STOPPED: PUT("stop\",\"user\":"); return put_stop(put_user(o, at, h), h);
+    case DN_HAPPENED_FINALIZED:
+        PUT("finalize\",\"user\":");
+        return put_finalize(put_user(o, at, h), h);
+    default: return put_other(o, at, e);
+    }
+}
+
 void events_out_tell(events_out *o, const event *e) {
-    char *at = put_rest(o, put_t(o, o->at, e->t_ms), e);
+    char *at = put_rest(o, put_head(o, o->at, e->t_ms), e);
 
     if (!at) return;
     PUT("}\n");
