@@ -188,7 +188,7 @@ static void judge_row(rest *r, const rest_person *p, const dn_happening *h) {
     (void)snprintf(text, sizeof text,
                    "I5: user %.*s day %d: its end was told, and %s (attempts %u of %u, class %d of "
                    "%d)",
-                   h->id_len, h->id, h->day, wrong, len ? row.attempts : 0, t ? t->starts : 0,
+                   h->id_len, h->id, h->day, wrong, len ? row.attempts : 0U, t ? t->starts : 0,
                    len ? (int)row.cls : 0, t ? t->cls : 0);
     r->say(r->context, CHECK_I5, text);
 }

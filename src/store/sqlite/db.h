@@ -14,7 +14,7 @@
 enum {
     DB_APPLICATION_ID = 0x64697572, /* "diur" */
     DB_PATH_MAX = 4096,
-    DB_SUFFIX_ROOM = 32,  /* for the names of files in the directory */
+    DB_SUFFIX_ROOM = 32, /* for the names of files in the directory */
     DB_WAL_PAGES = 4096, /* 16 MiB of log, then it is copied into the file */
 };
 
