@@ -3,10 +3,11 @@ include(GNUInstallDirs)
 
 set(written ${CMAKE_BINARY_DIR}/written)
 file(MAKE_DIRECTORY ${written})
-# diurnal_written(file argument...): what `diurnal argument...` prints, each time the program is new.
+# diurnal_written(file argument...): what `diurnal argument...` prints, each time the program is new. Without what the
+# environment says of us: the settings of a bench or a test are none of the program's, and it would say so.
 function(diurnal_written file)
     add_custom_command(OUTPUT ${written}/${file}
-        COMMAND $<TARGET_FILE:diurnal> ${ARGN} > ${written}/${file} DEPENDS diurnal VERBATIM)
+        COMMAND env -i $<TARGET_FILE:diurnal> ${ARGN} > ${written}/${file} DEPENDS diurnal VERBATIM)
     set_property(GLOBAL APPEND PROPERTY DIURNAL_WRITTEN ${written}/${file})
 endfunction()
 diurnal_written(diurnal.1 man)
