@@ -341,6 +341,15 @@ TEST(an_object_is_the_same_user_or_fault_however_its_strings_are_spelt) {
     CHECK(users > 500 / TEST_SLOW_FACTOR && faults > 500 / TEST_SLOW_FACTOR);
 }
 
+TEST(a_tab_or_a_carriage_return_in_a_string_of_json_is_a_fault) {
+    reads(BYTES("{\"id\":\"ada\t\",\"due\":\"08:00\"}\n"
+                "{\"id\":\"ada\",\"due\":\"08:00\r\"}\n"
+                "{\"id\t\":\"ada\",\"due\":\"08:00\"}\n"
+                "{\"id\"\t:\"eve\",\r\"due\":\"08:00\"\t}\r\n"),
+          "1! it is not JSON, near column 10\n2! it is not JSON, near column 24\n"
+          "3! it is not JSON, near column 4\n4: eve 08:00 -\n");
+}
+
 TEST(json_nested_a_thousand_times_is_a_fault_and_no_crash) {
     static char line[60000];
 
