@@ -152,7 +152,8 @@ static void unhandled(dn_loop *l, const dn_self *a, const dn_msg *m) {
                "no handler for a message");
 }
 
-static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kind) {
+static __attribute__((noinline)) int dispatch_any(dn_loop *l, dn_self *a, const dn_msg *m,
+                                                  uint32_t kind) {
     const dn_handler *row = a->cls->handlers.rows;
     size_t            left = a->cls->handlers.len;
 
@@ -163,6 +164,14 @@ static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kin
         return row[-1].handle(a, a->state, m);
     if (kind != DN_MSG_STARTING) unhandled(l, a, m);
     return DN_OK;
+}
+
+/* The first row stands apart: a class that is sent a great many messages of one kind puts that kind there. */
+static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kind) {
+    const dn_handler *first = a->cls->handlers.rows;
+
+    if (__builtin_expect(first && first->kind == kind, 1)) return first->handle(a, a->state, m);
+    return dispatch_any(l, a, m, kind);
 }
 
 /* What the turn took through the door leaves it. */
@@ -271,16 +280,14 @@ static __attribute__((noinline)) admission admit(dn_loop *l, dn_self *a, dn_msg 
     return DROPPED;
 }
 
-/* The message has been handled. Whatever is left of it goes. */
-static inline void handled(dn_loop *l, dn_self *a, int rc) {
-    const uint32_t mask = msg_meta(MSG_DISPOSE, 0, 0xff, 0);
-    dn_msg        *m = l->handling;
-
+/* Whatever is left of m afterwards is l->handling. */
+static inline int handle(dn_loop *l, dn_self *a, dn_msg *m, uint32_t kind, bool simulated) {
+    l->handling = m;
+    atomic_store_explicit(&l->handling_kind, kind, memory_order_relaxed);
+    if (simulated && l->driver->handling(l, a, m)) dn_fail("a fault of the simulation");
+    const int rc = dispatch(l, a, m, kind);
     actor_count_handled(a);
-    if (!m) return;
-    l->handling = NULL;
-    if (__builtin_expect((m->meta & mask) == (l->plain_meta & mask), 1)) slab_give(&l->messages, m);
-    else msg_let_go(l, m, rc < 0 ? DN_EDEAD : DN_EUNANSWERED);
+    return rc;
 }
 
 static inline uint32_t flush_max(const dn_self *a) {
@@ -324,6 +331,48 @@ static __attribute__((noinline)) void turn_lingers(dn_loop *l, dn_self *a) {
     turn_over(l, a, a->user_head || a->flags & ACTOR_URGENT);
 }
 
+/* What comes after any handler. False: it has ended. */
+static inline bool handled(dn_loop *l, dn_self *a, int rc, uint32_t kind) {
+    if (__builtin_expect(--l->until_clock == 0, 0)) window_end(l, a, kind);
+    if (__builtin_expect(rc == DN_OK, 1)) return true;
+    turn_answered(l, a, rc, kind);
+    return false;
+}
+
+/* A message about which there is more to see to than its handler. False: it has ended. */
+static __attribute__((noinline)) bool handle_special(dn_loop *l, dn_self *a, dn_msg *m,
+                                                     bool simulated) {
+    const uint32_t  kind = m->kind;
+    const admission how = admit(l, a, m);
+
+    if (how != ADMITTED) return how == DROPPED;
+    const int rc = handle(l, a, m, kind, simulated);
+    /* Else it has been kept, answered or sent on. */
+    if (l->handling) msg_let_go(l, DN_TAKE(l->handling), rc < 0 ? DN_EDEAD : DN_EUNANSWERED);
+    return handled(l, a, rc, kind);
+}
+
+/* Of this loop, and nothing special about it: its block goes back as it came. */
+static inline bool handle_plain(dn_loop *l, dn_self *a, dn_msg *m, bool simulated) {
+    const uint32_t kind = m->kind;
+
+    a->depth--;
+    const int rc = handle(l, a, m, kind, simulated);
+    /* Else it has been kept or sent on. */
+    if (__builtin_expect(l->handling == m, 1)) {
+        l->handling = NULL;
+        slab_give(&l->messages, m);
+    }
+    return handled(l, a, rc, kind);
+}
+
+static inline bool is_plain(const dn_loop *l, const dn_msg *m) {
+    const uint32_t mask = msg_meta(0xff, 0, 0xff, 0);
+
+    return (m->meta & mask) == (l->plain_meta & mask);
+}
+
+/* Laid out for the turn of a single plain message: in a busy loop that is nearly every one. */
 static inline void turn(dn_loop *l, dn_self *a, int budget, bool simulated) {
     /* relaxed: the stall detector wants to know, and nothing else depends on it. */
     atomic_store_explicit(&l->running, a, memory_order_relaxed);
@@ -332,31 +381,20 @@ static inline void turn(dn_loop *l, dn_self *a, int budget, bool simulated) {
         if (a->flags & ACTOR_FLUSHES) budget = flush_budget(a, budget);
     }
 
-    for (dn_msg *m; budget > 0 && (m = a->user_head); budget--) {
-        const uint32_t kind = m->kind;
-
+    dn_msg *m = a->user_head;
+    while (__builtin_expect(m != NULL, 1)) {
         a->user_head = m->next;
-        if (__builtin_expect(m->flags == 0, 1)) {
-            a->depth--;
-        } else {
-            const admission how = admit(l, a, m);
-            if (how == ENDED) return;
-            if (how == DROPPED) continue;
-        }
-        l->handling = m;
-        atomic_store_explicit(&l->handling_kind, kind, memory_order_relaxed);
-        if (simulated && l->driver->handling(l, a, m)) dn_fail("a fault of the simulation");
-        const int rc = dispatch(l, a, m, kind);
-        handled(l, a, rc);
-        if (--l->until_clock == 0) window_end(l, a, kind);
-        if (__builtin_expect(rc != DN_OK, 0)) {
-            turn_answered(l, a, rc, kind);
+        if (__builtin_expect(is_plain(l, m), 1)) {
+            if (!handle_plain(l, a, m, simulated)) return;
+        } else if (!handle_special(l, a, m, simulated)) {
             return;
         }
+        m = a->user_head;
+        if (__builtin_expect(!m, 1) || --budget <= 0) break;
     }
 
     if (__builtin_expect(a->flags & ACTOR_LINGERS, 0)) turn_lingers(l, a);
-    else turn_over(l, a, a->user_head != NULL);
+    else turn_over(l, a, m != NULL);
 }
 
 /* ---- A run of turns ---- */
@@ -376,13 +414,10 @@ static void recover(dn_loop *l) {
     turn_crashed(l, a, kind);
 }
 
-static inline dn_self *run_pop(dn_loop *l) {
-    dn_self *a = l->run_head;
-
-    l->run_head = a->run_next;
-    if (l->run_head == RUN_END) l->run_tail = &l->run_head;
-    a->run_next = RUN_END; /* while it runs, sends to it need not queue it */
-    return a;
+/* The first in the queue leaves it. Its run_next stays: while it runs, sends to it need not queue it. */
+static inline void run_unqueue(dn_loop *l, const dn_self *first) {
+    l->run_head = first->run_next;
+    if (__builtin_expect(l->run_head == RUN_END, 0)) l->run_tail = &l->run_head;
 }
 
 static void run_over(dn_loop *l) {
@@ -390,12 +425,18 @@ static void run_over(dn_loop *l) {
     atomic_store_explicit(&l->running, NULL, memory_order_relaxed);
 }
 
-/* Apart from loop_run, because a function that calls setjmp keeps nothing in registers. */
+/* Apart from loop_run, because a function that calls setjmp keeps nothing in registers. Who comes next is one of them:
+ * sends put others behind it, and read back from the loop it would wait for all that a handler writes. */
 static __attribute__((noinline)) void run_turns(dn_loop *l) {
-    while (loop_has_ready(l) && !l->poll_due) {
-        dn_self *a = run_pop(l);
-        if (loop_has_ready(l)) __builtin_prefetch(l->run_head->user_head);
+    dn_self *a = l->run_head;
+
+    while (a != RUN_END && !l->poll_due) {
+        dn_self *next = a->run_next;
+
+        run_unqueue(l, a);
+        if (next != RUN_END) __builtin_prefetch(next->user_head);
         turn(l, a, TURN_MESSAGES, /* simulated= */ false);
+        a = next != RUN_END ? next : l->run_head;
     }
 }
 
@@ -444,7 +485,8 @@ void loop_run_nth(dn_loop *l, uint32_t nth, int budget) {
 static __attribute__((noinline)) void run_turns_while(dn_loop *l, const bool *go_on,
                                                       uint64_t *turns) {
     while (*go_on && loop_has_ready(l) && !l->runtime->root_ended) {
-        dn_self *a = run_pop(l);
+        dn_self *a = l->run_head;
+        run_unqueue(l, a);
         if (loop_has_ready(l)) __builtin_prefetch(l->run_head->user_head);
         turn(l, a, TURN_MESSAGES, /* simulated= */ true);
         ++*turns;

@@ -288,7 +288,7 @@ void loop_end_all(dn_loop *l);
 #define RUN_END ((dn_self *)(uintptr_t)1)
 
 static inline void actor_schedule(dn_loop *l, dn_self *a) {
-    if (a->run_next) return;
+    if (__builtin_expect(a->run_next != NULL, 0)) return;
     a->run_next = RUN_END;
     *l->run_tail = a;
     l->run_tail = &a->run_next;

@@ -66,16 +66,21 @@ struct dn_msg {
         dn_ref  to;   /* on the way */
         dn_msg *prev; /* in a list of held messages or of watches */
     };
-    dn_ref   from;
-    uint32_t kind;
+    dn_ref from;
     union {
         struct {
-            uint8_t flags;
-            uint8_t state;
-            uint8_t home;
-            uint8_t inline_size; /* MSG_NOT_INLINE: large */
+            uint32_t kind;
+            union {
+                struct {
+                    uint8_t flags;
+                    uint8_t state;
+                    uint8_t home;
+                    uint8_t inline_size; /* MSG_NOT_INLINE: large */
+                };
+                uint32_t meta; /* all four at once */
+            };
         };
-        uint32_t meta; /* all four at once */
+        uint64_t head; /* all five */
     };
     uint64_t call; /* of a request or reply: the call; of a watch or a start: the watch */
     union {
@@ -100,6 +105,13 @@ static inline uint32_t msg_meta(uint8_t flags, enum msg_state state, uint8_t hom
     m.home = home;
     m.inline_size = (uint8_t)inline_size;
     return m.meta;
+}
+
+/* By arithmetic: put together in memory, the two halves would have to reach it before the whole could be read back. */
+static inline uint64_t msg_head(uint32_t kind, uint32_t meta) {
+    const bool low_first = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+    return low_first ? (uint64_t)meta << 32 | kind : (uint64_t)kind << 32 | meta;
 }
 
 static inline size_t msg_size(const dn_msg *m) {
