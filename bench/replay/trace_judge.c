@@ -109,6 +109,25 @@ int trace_judge_line(trace_judge *judge, const trace_line *line, trace_op *out_o
 
 /* ---- The ops ---- */
 
+/* As the daemon writes it, by the milliseconds since `start`; as a person may, by an instant. */
+static int stopped_read(const trace_judge *j, const trace_line *line, int64_t *out_ms,
+                        char *fault) {
+    const trace_value *const value = &line->values[TRACE_KEY_STOPPED];
+    char                     shown[TRACE_SHOWN];
+
+    if (value->kind == TRACE_VALUE_NONE) return DN_OK;
+    if (value->kind == TRACE_VALUE_TEXT)
+        return trace_judge_instant("stopped", value, out_ms, fault);
+    if (value->kind == TRACE_VALUE_NUMBER && value->number >= -MS_MAX && value->number <= MS_MAX) {
+        *out_ms = j->settings->start_ms + value->number;
+        return DN_OK;
+    }
+    return trace_fault(fault,
+                       "stopped: %s is no instant; want whole milliseconds since the header's "
+                       "start, or " INSTANT_RIGHT,
+                       trace_value_show(value, shown));
+}
+
 static int outcome(trace_judge *j, const trace_line *line, char *fault) {
     const char *id = NULL;
     size_t      id_len = 0;
@@ -122,8 +141,7 @@ static int outcome(trace_judge *j, const trace_line *line, char *fault) {
     if (rc == DN_OK && line->values[TRACE_KEY_ATTEMPT].kind != TRACE_VALUE_NONE)
         rc = number_read(line, TRACE_KEY_ATTEMPT, 1, UINT32_MAX, &attempt, fault);
     if (rc == DN_OK) rc = trace_judge_answer(line, j->settings->otherwise.duration_ms, &a, fault);
-    if (rc == DN_OK && line->values[TRACE_KEY_STOPPED].kind != TRACE_VALUE_NONE)
-        rc = trace_judge_instant("stopped", &line->values[TRACE_KEY_STOPPED], &a.stopped_ms, fault);
+    if (rc == DN_OK) rc = stopped_read(j, line, &a.stopped_ms, fault);
     if (rc < 0) return rc;
     return answers_put(j->book, id, id_len, day, (uint32_t)attempt, a);
 }

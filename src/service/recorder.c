@@ -426,8 +426,8 @@ static void on_stopped(dn_self *self, recording *r, const record_note *n, int64_
         file_failed(self, r);
         return;
     }
-    record_file_take(&r->file,
-                     record_line_outcome(&r->words, line, at_ms, took_ms, attempt_of(r, n), n));
+    record_file_take(&r->file, record_line_outcome(&r->words, line, at_ms - r->start_ms, took_ms,
+                                                   attempt_of(r, n), n));
     r->to_flush = true;
 }
 

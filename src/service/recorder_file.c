@@ -62,10 +62,22 @@ static int write_out(record_file *f) {
     return DN_OK;
 }
 
+/* The last line in the buffer is made to end there, by blanks before its newline. */
+static void stretch(record_file *f, size_t len) {
+    memset(f->buffer + f->len - 1, ' ', len - f->len);
+    f->buffer[len - 1] = '\n';
+    f->len = len;
+}
+
 char *record_file_room(record_file *f, size_t max) {
+    const size_t left = RECORD_BLOCK - (size_t)(f->bytes % RECORD_BLOCK); /* of the block */
+
     assert(f->fd >= 0);
-    assert(max <= sizeof f->buffer);
-    if (f->len + max > sizeof f->buffer && write_out(f) < 0) return NULL;
+    assert(max <= RECORD_BLOCK);
+    if (f->len > 0 && f->len + max > left) {
+        if (f->len < left) stretch(f, left);
+        if (write_out(f) < 0) return NULL;
+    }
     return f->buffer + f->len;
 }
 

@@ -25,6 +25,7 @@ size_t record_line_header(char *out, const dn_recorder_config *config, int64_t s
 size_t record_line_begin_with(record_words *w, char *out, int64_t at_ms, const dn_user *user);
 size_t record_line_user(record_words *w, char *out, int64_t at_ms, const record_note *set);
 size_t record_line_remove(record_words *w, char *out, int64_t at_ms, const record_note *removed);
+/* stopped_ms: since the start of the trace. */
 size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64_t duration_ms,
                            uint32_t attempt, const record_note *stopped);
 size_t record_line_crash(record_words *w, char *out, int64_t at_ms, int64_t down_ms);
