@@ -169,8 +169,9 @@ static __attribute__((noinline)) int dispatch_any(dn_loop *l, dn_self *a, const 
 /* The first row stands apart: a class that is sent a great many messages of one kind puts that kind there. */
 static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kind) {
     const dn_handler *first = a->cls->handlers.rows;
+    const bool        any = a->cls->handlers.len > 0;
 
-    if (__builtin_expect(first && first->kind == kind, 1)) return first->handle(a, a->state, m);
+    if (__builtin_expect(any && first->kind == kind, 1)) return first->handle(a, a->state, m);
     return dispatch_any(l, a, m, kind);
 }
 

@@ -40,12 +40,12 @@ void feed_done(feed *f) {
     ask_done(&f->ask);
 }
 
-static void keep(feed *f, char *text, size_t len) {
+static void keep(feed *f, feed_event e) {
     while (f->first < f->next &&
-           (f->next - f->first == FEED_KEPT || f->kept_bytes + len > FEED_KEPT_BYTES))
+           (f->next - f->first == FEED_KEPT || f->kept_bytes + e.len > FEED_KEPT_BYTES))
         drop_first(f);
-    *event_at(f, f->next++) = (feed_event){text, len};
-    f->kept_bytes += len;
+    *event_at(f, f->next++) = e;
+    f->kept_bytes += e.len;
 }
 
 /* id, event, data, and the empty line; NULL: out of memory. */
@@ -70,7 +70,7 @@ static void say(feed *f, const char *name, json_t *data) {
 
     json_decref(data);
     if (text) {
-        keep(f, text, len);
+        keep(f, (feed_event){text, len});
         return;
     }
     feed_forget(f);

@@ -93,7 +93,7 @@ static json_t *running_item(const dn_running *r) {
 static ask_step running_answer(ask *a, const dn_msg *reply, size_t max) {
     size_t len = 0, at = 0;
 
-    for (DN_PACK_EACH_ID(dn_running, r, reply)) len += r != NULL;
+    for (DN_PACK_EACH_ID(dn_running, r, reply)) len++;
     const dn_running **all = len > 0 ? malloc(len * sizeof *all) : NULL;
     json_t            *items = json_array();
     if (all) {

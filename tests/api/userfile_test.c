@@ -554,7 +554,7 @@ TEST(no_more_users_are_told_of_than_there_is_room_for_however_many_a_piece_bring
     static char           bytes[3 + LINES * LINE + 64];
     size_t                len = 3;
 
-    memcpy(bytes, "\"x\n", 3);
+    (void)snprintf(bytes, sizeof bytes, "\"x\n");
     for (int i = 0; i < LINES; i++, len += LINE) memcpy(bytes + len, "a,08:00\n", LINE);
     for (int more = 0; more < 2; more++) {
         const told whole = read_in_pieces(bytes, len, DN_USERFILE_CSV, SIZE_MAX, NULL);

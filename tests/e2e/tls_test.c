@@ -130,17 +130,19 @@ TEST(a_cookie_that_was_given_over_tls_is_sent_over_nothing_else) {
 
 /* Who speaks no TLS, half of it, or goes in the middle, hurts nobody. */
 TEST(what_is_no_tls_is_not_answered_and_does_no_harm) {
-    static const char plain[] = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
-    place            *p = serves();
-    uint64_t          state = test_seed();
-    char              noise[2000];
+    static const char          plain[] = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    place                     *p = serves();
+    uint64_t                   state = test_seed();
+    static const unsigned char hello_begins[] = {0x16, 0x03, 0x01, 0x02, 0x00, 0x01,
+                                                 0x00, 0x01, 0xfc, 0x03, 0x03};
+    char                       noise[2000];
 
     CHECK_PTR(strstr(place_asks(p, plain, sizeof plain - 1), "alive"), NULL);
     for (int i = 0; i < 50; i++) {
         const int fd = place_connect(p);
         CHECK(fd >= 0);
         for (size_t k = 0; k < sizeof noise; k++) noise[k] = (char)test_random(&state);
-        if (i % 2) memcpy(noise, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+        if (i % 2) memcpy(noise, hello_begins, sizeof hello_begins);
         (void)send(fd, noise, 1 + test_random(&state) % sizeof noise, MSG_NOSIGNAL);
         (void)close(fd);
     }
