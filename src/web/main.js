@@ -5,9 +5,12 @@ import { h, say } from './dom.js';
 import { loginView } from './login.js';
 import { newModel } from './model.js';
 import { shell } from './shell.js';
+import { restoreTheme } from './theme.js';
 
-const app = document.getElementById('app');
 let present = null; /* of whoever is logged in: the model and the shell */
+/* The script comes before the body: light or dark is to be settled before anything is drawn, and asking need not wait. */
+const place = () => document.getElementById('app');
+const parsed = new Promise((done) => document.addEventListener('DOMContentLoaded', done));
 
 function takeTicket() {
     const ticket = /^#ticket=(.+)$/.exec(location.hash)?.[1];
@@ -23,17 +26,18 @@ function leave() {
 
 function showLogin(why) {
     leave();
-    app.replaceChildren(loginView({ why, onSession: enter }));
+    const view = loginView({ why, onSession: enter });
+    place().replaceChildren(view);
     document.title = 'Log in · diurnal';
-    app.querySelector('input').focus();
+    view.querySelector('input').focus();
 }
 
-function enter(session) {
+function enter(session, model = newModel({ onEnded: ended })) {
     leave();
-    const model = newModel({ onEnded: ended });
     present = { model, shell: shell({ model, session, onLogout: logout }) };
-    app.replaceChildren(present.shell.node);
+    place().replaceChildren(present.shell.node);
     present.shell.start();
+    if (model.ended) ended();
 }
 
 function ended() {
@@ -45,18 +49,21 @@ async function logout() {
     showLogin('You are logged out.');
 }
 
+/* The page's content is asked for before it is known who asks, so that both come at the same time. */
 async function begin() {
-    const ticket = takeTicket();
+    const ticket = takeTicket(), model = ticket ? undefined : newModel({ onEnded: ended });
     try {
-        enter(ticket ? await ask('POST', '/session', { token: ticket }) : await get('/session'));
+        enter(await (ticket ? ask('POST', '/session', { token: ticket }) : get('/session')).finally(() => parsed), model);
     } catch (error) {
+        model?.stop();
         if (ticket && error.status === 401) showLogin('This link was used already, or is older than a minute. Make another one, or log in with a token.');
         else if (error.status === 401) showLogin();
-        else app.replaceChildren(h('main', { class: 'alone' }, h('h1', null, 'diurnal'), h('p', null, error.message),
+        else place().replaceChildren(h('main', { class: 'alone' }, h('h1', null, 'diurnal'), h('p', null, error.message),
             h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Try again')));
     }
 }
 
+restoreTheme();
 whenSessionEnds(ended);
 /* A link with a ticket in a page that is open already. */
 addEventListener('hashchange', () => { if (location.hash.startsWith('#ticket=')) begin(); });

@@ -64,10 +64,12 @@ export function minuteUsers() {
                 show(table, false);
                 show(more, false);
             }
+            const isFirst = minute === null;
             minute = nextMinute;
             day = nextDay;
             known = key;
-            soon();
+            if (isFirst) read();
+            else soon(); /* a minute that is only passed is not asked for */
         },
         leave() { soon.cancel(); reading?.abort(); },
     };

@@ -12,20 +12,22 @@ export function newModel({ onEnded }) {
         day: null, minutes: new Array(DAY_MINUTES).fill(null), totals: null,
         status: null, slo: null, sloHistory: new Map(),
         samples: [], /* {at, queued, inFlight}, of the last quarter of an hour */
-        connection: { connected: false, retryIn: null, error: null }, failed: null,
+        connection: { connected: false, retryIn: null, error: null }, failed: null, ended: false,
         skew: 0, now: () => Date.now() + model.skew,
     };
     const listeners = new Set(), changed = new Set();
     let frame = 0, reading = null;
 
+    function tell() {
+        const told = new Set(changed);
+        cancelAnimationFrame(frame);
+        frame = 0;
+        changed.clear();
+        listeners.forEach((listener) => listener(told));
+    }
     function mark(...parts) {
         parts.forEach((part) => changed.add(part));
-        if (!frame) frame = requestAnimationFrame(() => {
-            const told = new Set(changed);
-            frame = 0;
-            changed.clear();
-            listeners.forEach((listener) => listener(told));
-        });
+        frame ||= requestAnimationFrame(tell);
     }
 
     /* ---- What comes in ---- */
@@ -89,9 +91,10 @@ export function newModel({ onEnded }) {
     };
 
     const stream = listen((name, data) => onEvent[name]?.(data), (state) => {
-        if (state.ended) { onEnded(); return; }
+        if (state.ended) { model.ended = true; onEnded(); return; }
         model.connection = { connected: Boolean(state.connected), retryIn: state.retryIn ?? null, error: state.error || null };
-        mark('connection');
+        changed.add('connection');
+        tell(); /* at once: nothing else on the page is worth as much */
     });
 
     /* The time goes on whether anything happens or not; and what could not be read is read by and by. */

@@ -8,6 +8,7 @@ import { daysView } from './days.js';
 import { queueView } from './queue.js';
 import { settingsView } from './settings.js';
 import { slosView } from './slos.js';
+import { chooseTheme, theme } from './theme.js';
 import { todayView } from './today.js';
 import { userView } from './user.js';
 import { usersView } from './users.js';
@@ -21,13 +22,8 @@ const viewOf = (route) => (route.name === 'users' && route.args.length ? userVie
 /* ---- Light and dark ---- */
 
 function themeSwitch() {
-    const select = h('select', { id: 'theme', onchange: () => {
-        const theme = select.value;
-        if (theme) document.documentElement.dataset.theme = theme;
-        else delete document.documentElement.dataset.theme;
-        try { localStorage.setItem('diurnal-theme', theme); } catch { /* for this page, then */ }
-    } }, [['', 'System'], ['light', 'Light'], ['dark', 'Dark']].map(([value, text]) => h('option', { value }, text)));
-    select.value = document.documentElement.dataset.theme || '';
+    const select = h('select', { id: 'theme', onchange: () => chooseTheme(select.value) }, [['', 'System'], ['light', 'Light'], ['dark', 'Dark']].map(([value, text]) => h('option', { value }, text)));
+    select.value = theme();
     return h('span', { class: 'theme' }, h('label', { for: 'theme' }, 'Colours'), select);
 }
 
@@ -115,19 +111,22 @@ export function shell({ model, session, onLogout }) {
         setText(here, isElsewhere(now) ? `${localTime(now, true)} ${zone(now)}` : '');
         show(here, isElsewhere(now));
     }
-    const stopListening = model.subscribe((changed) => {
+    function around() {
         const { connected, error } = model.connection;
         setAttr(live, 'data-state', connected ? 'live' : error ? 'lost' : 'begins');
         setText(live, connected ? 'Live' : error ? 'Not live' : 'Connecting');
         time();
         notice.update();
         end.update();
+    }
+    const stopListening = model.subscribe((changed) => {
+        around();
         view?.update?.(changed);
     });
 
     return {
         node,
-        start() { time(); addEventListener('hashchange', onHash); arrive(true); },
+        start() { around(); addEventListener('hashchange', onHash); arrive(true); },
         stop() { stopListening(); removeEventListener('hashchange', onHash); view?.leave?.(); closeDialogs(); },
     };
 }

@@ -81,10 +81,11 @@ export function strip({ onPick }) {
     const place = h('div', { class: 'plot', tabindex: 0, role: 'slider', 'aria-label': 'Minute of the day', 'aria-describedby': 'strip-help', 'aria-valuemin': 0, 'aria-valuemax': DAY_MINUTES - 1, 'aria-orientation': 'horizontal' });
     const readout = h('p', { class: 'readout', 'aria-hidden': 'true' });
     const help = h('p', { id: 'strip-help', class: 'unseen' }, 'Arrow keys go by minutes, Page Up and Page Down by hours. The users of the chosen minute are listed below; the hours stand in a table.');
+    const ruler = h('div'); /* as wide as the plot, and no higher for what is drawn there: an observer is to change nothing it observes */
     let rows = [], width = 0, shown = { minutes: [], most: 1, minute: 0, follows: true, now: null, window: 0, day: '2000-01-01' }, hovered = null;
 
     function lay() {
-        const wide = Math.floor(place.clientWidth);
+        const wide = Math.floor(ruler.clientWidth);
         if (wide === width || wide === 0) return;
         width = wide;
         const fold = FOLDS.find((minutes) => width / minutes >= LEAST_WIDTH) || FOLDS.at(-1);
@@ -119,11 +120,11 @@ export function strip({ onPick }) {
         onPick(Math.min(DAY_MINUTES - 1, Math.max(0, to)));
     });
     const observer = new ResizeObserver(lay);
-    observer.observe(place);
+    observer.observe(ruler);
 
     return {
-        node: h('div', { class: 'strip' }, help, place, readout),
-        update(next) { shown = { ...shown, ...next }; lay(); draw(); },
+        node: h('div', { class: 'strip' }, help, ruler, place, readout),
+        update(next) { shown = { ...shown, ...next }; draw(); },
         /* The time has gone on. */
         mark(now) { if (now !== shown.now) { shown.now = now; rows.forEach((one) => one.mark(shown.minute, now, shown.window)); } },
         leave() { observer.disconnect(); },

@@ -4,7 +4,7 @@ import { hour } from './hour.js';
 import { minuteUsers } from './minute.js';
 import { goTo, linkTo } from './router.js';
 import { strip, waiting } from './strip.js';
-import { dayLong, dueMinute, dueText, minuteOf, number, share } from './words.js';
+import { dayLong, dayOf, dueMinute, dueText, minuteOf, number, share } from './words.js';
 
 /* The first thing one wants to know, as a sentence. */
 function verdict(t) {
@@ -49,63 +49,73 @@ function welcome(may) {
             : h('p', null, 'This session may look only: a token of scope operate may register them.'));
 }
 
-export function todayView({ model, route, may }) {
-    const title = h('h1'), date = h('p', { class: 'over' }), waitsFor = h('div'), content = h('div', { hidden: true });
+/* All below the title. */
+function sheet({ model, may }) {
     const figures = { success: figure('Success', 'success'), running: figure('Running', 'running'), pending: figure('Pending', 'pending'), cutoff_reached: figure('Cutoff reached', 'cutoff_reached') };
     const pick = (minute) => goTo(linkTo('today', [dueText(minute)]), { replace: true });
     const day = strip({ onPick: pick }), zoom = hour({ onPick: pick }), users = minuteUsers(), numbers = table();
     const zoomTitle = h('h2'), follow = h('button', { type: 'button', class: 'quiet', onclick: () => goTo(linkTo('today'), { replace: true }) }, 'Back to now');
-    const first = welcome(may), sheet = h('div', null,
+    const first = welcome(may), minutes = h('div', null,
         h('section', { class: 'card day' }, h('h2', { class: 'unseen' }, 'The day, minute by minute'), day.node, numbers.node),
         h('div', { class: 'drill' }, h('section', { class: 'card' }, h('div', { class: 'card-head' }, zoomTitle, follow), zoom.node), users.node));
-    content.append(h('dl', { class: 'figures' }, Object.values(figures).map((one) => one.node)), first, sheet);
-    let chosen = null, lastMinute = null;
+
+    return {
+        node: h('div', null, h('dl', { class: 'figures' }, Object.values(figures).map((one) => one.node)), first, minutes),
+        draw(t) {
+            figures.success.set(number(t.success), share(t.success, t.users));
+            figures.cutoff_reached.set(number(t.cutoff_reached), share(t.cutoff_reached, t.users));
+            figures.running.set(number(t.running), model.status ? `of ${number(model.status.executor.max_concurrency)} at once` : '');
+            figures.pending.set(number(t.pending - t.running), share(t.pending - t.running, t.users));
+            show(first, t.users === 0);
+            show(minutes, t.users > 0);
+            numbers.update(model.minutes);
+        },
+        choose(at, now, follows) {
+            const hourAt = Math.floor(at / 60) * 60;
+            const shown = { minutes: model.minutes, most: model.totals.most || 1, day: model.day, minute: at, follows, now, window: model.status?.daemon.window_minutes || 0 };
+            day.update(shown);
+            zoom.update(shown);
+            users.update(at, model.minutes[at], model.day);
+            setText(zoomTitle, `${dueText(hourAt)} to ${dueText(hourAt + 59)}`);
+            show(follow, !follows);
+        },
+        mark: day.mark,
+        leave() { day.leave(); users.leave(); },
+    };
+}
+
+export function todayView({ model, route, may }) {
+    const title = h('h1', null, 'Today'), date = h('p', { class: 'over' }), content = h('div', null, loading());
+    let below = null, chosen = null, lastMinute = null; /* below: made when there is something to show, so that the page is there sooner */
 
     const read = (where) => { chosen = dueMinute(where.args[0]); };
     const nowMinute = () => (model.day ? minuteOf(model.now()) : null);
     const minute = () => chosen ?? nowMinute() ?? 0;
+    const choose = () => below.choose(minute(), nowMinute(), chosen === null);
 
-    function choose() {
-        const at = minute(), now = nowMinute(), hourAt = Math.floor(at / 60) * 60;
-        const shown = { minutes: model.minutes, most: model.totals.most || 1, day: model.day, minute: at, follows: chosen === null, now, window: model.status?.daemon.window_minutes || 0 };
-        day.update(shown);
-        zoom.update(shown);
-        users.update(at, model.minutes[at], model.day);
-        setText(zoomTitle, `${dueText(hourAt)} to ${dueText(hourAt + 59)}`);
-        show(follow, chosen !== null);
-    }
     function draw() {
-        const t = model.totals;
-        show(waitsFor, !t);
-        show(content, Boolean(t));
-        if (!t) { setText(title, 'Today'); return; }
-        setText(date, `${dayLong(model.day)}, a day of UTC`);
-        setText(title, verdict(t));
-        figures.success.set(number(t.success), share(t.success, t.users));
-        figures.cutoff_reached.set(number(t.cutoff_reached), share(t.cutoff_reached, t.users));
-        figures.running.set(number(t.running), model.status ? `of ${number(model.status.executor.max_concurrency)} at once` : '');
-        figures.pending.set(number(t.pending - t.running), share(t.pending - t.running, t.users));
-        show(first, t.users === 0);
-        show(sheet, t.users > 0);
-        numbers.update(model.minutes);
+        setText(date, `${dayLong(model.day ?? dayOf(model.now()))}, a day of UTC`);
+        if (!model.totals) return;
+        if (!below) content.replaceChildren((below = sheet({ model, may })).node);
+        setText(title, verdict(model.totals));
+        below.draw(model.totals);
         choose();
     }
-    waitsFor.append(loading());
     read(route);
     draw();
 
     return {
         title: 'Today',
-        node: h('section', { class: 'today' }, date, title, waitsFor, content),
+        node: h('section', { class: 'today' }, date, title, content),
         update(changed) {
             if (changed.has('minutes')) draw();
-            else if (model.totals && changed.has('clock')) {
-                day.mark(nowMinute());
+            else if (below && changed.has('clock')) {
+                below.mark(nowMinute());
                 if (chosen === null && minute() !== lastMinute) choose();
             }
             lastMinute = minute();
         },
-        moved(next) { read(next); if (model.totals) choose(); },
-        leave() { day.leave(); users.leave(); },
+        moved(next) { read(next); if (below) choose(); },
+        leave() { below?.leave(); },
     };
 }

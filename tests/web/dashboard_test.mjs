@@ -189,6 +189,62 @@ const tests = {
         });
     },
 
+    /* ---- How it begins ---- */
+
+    async what_is_to_be_shown_is_asked_for_before_it_is_known_who_asks() {
+        await used({}, async (page, daemon) => {
+            await daemon.put('ok-1', dueIn(30));
+            let known;
+            const isKnown = new Promise((done) => { known = done; });
+            await page.route('**/api/v1/session', async (route) => { await isKnown; await route.continue(); });
+            const today = page.waitForResponse('**/api/v1/daily/today');
+            await page.reload({ waitUntil: 'commit' });
+            assert.equal((await today).status(), 200);
+            assert.equal(await page.locator('header').count(), 0);
+            known();
+            await sees(page, 'h1', 'All 1 have theirs today');
+            await live(page);
+        });
+    },
+
+    async what_comes_later_moves_nothing_that_is_there_already() {
+        await used({}, async (page, daemon) => {
+            await daemon.put('ok-1', dueIn(30));
+            await sees(page, 'h1', 'All 1 have theirs today');
+            let come;
+            const comes = new Promise((done) => { come = done; });
+            await page.route('**/api/v1/{events,daily/today,status}', async (route) => { await comes; await route.continue(); });
+            await page.reload();
+            await sees(page, 'h1', 'Today');
+            const places = () => page.evaluate(() => ['.utc', 'nav', 'main .over', 'main h1'].map((of) => { const { left, top } = document.querySelector(of).getBoundingClientRect(); return [left, top]; }));
+            const before = await places();
+            await sees(page, '.live', 'Connecting');
+            come();
+            await sees(page, 'h1', 'All 1 have theirs today');
+            await sees(page, '.live', 'Live');
+            assert.deepEqual(await places(), before);
+        });
+    },
+
+    async a_session_that_ends_while_the_page_begins_leads_to_the_login() {
+        await used({}, async (page) => {
+            await page.route('**/api/v1/events', (route) => route.fulfill({ status: 401, contentType: 'application/problem+json', body: '{"detail":"who is there?"}' }));
+            await page.reload();
+            await sees(page, '.why-here', 'Your session has ended');
+        });
+    },
+
+    async it_is_light_or_dark_as_chosen_before_anything_is_drawn() {
+        await used({ scheme: 'light' }, async (page) => {
+            await page.selectOption('#theme', 'dark');
+            /* No body: nothing of it can have been seen yet. */
+            await page.addInitScript(() => new MutationObserver((_, observer) => { if (document.body) { window.themeFirst = document.documentElement.dataset.theme; observer.disconnect(); } }).observe(document, { subtree: true, childList: true }));
+            await page.reload();
+            await live(page);
+            assert.equal(await page.evaluate(() => window.themeFirst), 'dark');
+        });
+    },
+
     /* ---- The day ---- */
 
     async a_user_is_registered_and_its_run_watched_to_its_success_without_a_reload() {
