@@ -245,6 +245,22 @@ const tests = {
         });
     },
 
+    async on_a_phone_large_numbers_stay_whole() {
+        await used({ width: 360 }, async (page, daemon) => {
+            await daemon.put('ok-1', dueIn(30));
+            await sees(page, 'h1', 'All 1 have theirs today');
+            await page.route('**/api/v1/daily/today', async (route) => {
+                const response = await route.fetch(), day = await response.json();
+                Object.assign(day.items[0], { users: 1001000, success: 18025, pending: 982975, running: 0 });
+                await route.fulfill({ response, json: day });
+            });
+            await page.reload();
+            await sees(page, '.figure', 'Pending982,97598.2 %');
+            const heights = await page.$$eval('.figure dd', (all) => all.map((node) => node.getClientRects().length && node.getBoundingClientRect().height / parseFloat(getComputedStyle(node).lineHeight)));
+            assert.ok(heights.every((lines) => lines < 1.5), `lines: ${heights}`);
+        });
+    },
+
     /* ---- The day ---- */
 
     async a_user_is_registered_and_its_run_watched_to_its_success_without_a_reload() {
