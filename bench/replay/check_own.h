@@ -122,6 +122,11 @@ static inline bool check_may_have_ok(const check_person *p, dn_day day) {
     return (p->days[0].day == day && (p->maybe_ok & 1U)) ||
            (p->days[1].day == day && (p->maybe_ok & 2U));
 }
+/* The same of that day or one behind it, which closes both: the clock may have stepped back. */
+static inline bool check_may_be_closed(const check_person *p, dn_day day) {
+    return (p->days[0].day >= day && (p->maybe_ok & 1U)) ||
+           (p->days[1].day >= day && (p->maybe_ok & 2U));
+}
 static inline void check_has_no_ok(check_person *p, dn_day day) {
     for (unsigned i = 0; i < 2; i++)
         if (p->days[i].day == day) p->maybe_ok &= (uint8_t) ~(1U << i);

@@ -355,6 +355,41 @@ TEST(I2_a_new_queue_that_never_gets_her_is_found) {
     breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:00:00.700Z");
 }
 
+/* Her attempt ends while the disk is full and the clock a day ahead of what it is then; the tasks end, and a planner begins. */
+static tape ada_ended_tomorrow(dn_outcome outcome) {
+    tape t = tape_from(7, 0);
+
+    SAY(&t, SET, .n = ADA, .due = DUE(8, 0), .starts_on = TODAY - 1);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 3 * MINUTE});
+    SAY(&t, STORE_FAILED);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, outcome, 500);
+    step(&t, -DAY);
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tasks"});
+    wait(&t, MINUTE - 500);
+    tick(&t, 0);
+    wait(&t, MINUTE);
+    tick(&t, 0);
+    return t;
+}
+
+TEST(I2_an_ok_in_hand_closes_the_days_before_it_too) {
+    tape t = ada_ended_tomorrow(DN_OUTCOME_OK);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_I2), 0);
+    check_free(t.c);
+}
+
+TEST(I2_an_error_of_tomorrow_closes_no_day) {
+    tape t = ada_ended_tomorrow(DN_OUTCOME_ERROR);
+
+    CHECK(check_violations_of(t.c, CHECK_I2) > 0);
+    check_free(t.c);
+}
+
 /* ---- I3 ---- */
 
 static void herd(tape *t, uint64_t len) {
