@@ -189,7 +189,7 @@ static void unsaid_tick(check *c) {
     if (c->latest_date < check_date(at_ms)) c->latest_date = check_date(at_ms);
 }
 
-static void time_is(check *c, const event *e) {
+__attribute__((noinline)) void check_time_is(check *c, const event *e) {
     const int64_t until_ms = c->wall_ms + e->steady_ms - c->now_ms;
     const int64_t stepped_ms = e->t_ms - until_ms;
 
@@ -383,17 +383,21 @@ static void on_dropped(check *c, const dn_happening *h) {
 
 /* ---- Events ---- */
 
+void check_says_the_dead(check *c, const dn_happening *h) {
+    check_say(c, CHECK_LOG, h->n, h->day, "something happened while the process was down");
+}
+
 static void on_happening(check *c, const event *e) {
     const dn_happening *h = e->h;
 
     switch (h->kind) {
     case DN_HAPPENED_TICK: check_on_tick(c, e); return;
     case DN_HAPPENED_IGNORED: check_on_ignored(c, h); return;
-    case DN_HAPPENED_ENQUEUED: check_on_enqueued(c, h); return;
+    case DN_HAPPENED_ENQUEUED: check_enqueued(c, e); return;
     case DN_HAPPENED_EXPIRED: check_on_expired(c, h); return;
-    case DN_HAPPENED_STARTED: check_on_started(c, h); return;
-    case DN_HAPPENED_STOPPED: check_on_stopped(c, h); return;
-    case DN_HAPPENED_FINALIZED: check_on_finalized(c, h); return;
+    case DN_HAPPENED_STARTED: check_started(c, e); return;
+    case DN_HAPPENED_STOPPED: check_stopped(c, e); return;
+    case DN_HAPPENED_FINALIZED: check_finalized(c, e); return;
     case DN_HAPPENED_LATE_SUCCESS: check_on_late(c, h); return;
     case DN_HAPPENED_MISSED: check_on_missed(c, h); return;
     case DN_HAPPENED_SET: on_set(c, h); return;
@@ -408,12 +412,10 @@ static void on_happening(check *c, const event *e) {
 
 void check_event(check *c, const event *e) {
     if (c->starved) return;
-    if (e->steady_ms != c->now_ms || e->t_ms != c->wall_ms) time_is(c, e);
+    if (e->steady_ms != c->now_ms || e->t_ms != c->wall_ms) check_time_is(c, e);
     if (e->kind < DN_HAPPENINGS) {
         if (c->up || e->kind == DN_HAPPENED_CLOCK) on_happening(c, e);
-        else
-            check_say(c, CHECK_LOG, e->h->n, e->h->day,
-                      "something happened while the process was down");
+        else check_says_the_dead(c, e->h);
         return;
     }
     switch (e->kind) {

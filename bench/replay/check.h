@@ -68,6 +68,11 @@ void            check_free(check *c);
 
 /* One after the other, as they happened. */
 void check_event(check *c, const event *e);
+/* The same, of what each day of a user has. */
+void check_enqueued(check *c, const event *e);
+void check_started(check *c, const event *e);
+void check_stopped(check *c, const event *e);
+void check_finalized(check *c, const event *e);
 
 /* After the last event: a user as the store has it. Once each, or for none. */
 typedef struct check_final {

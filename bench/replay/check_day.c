@@ -112,8 +112,10 @@ static void apply(check *c, check_person *p, const dn_happening *h) {
     look_at_next_day(c, p, h->n, c->now_ms + !success);
 }
 
-void check_on_finalized(check *c, const dn_happening *h) {
-    check_person *p = check_person_of(&c->users, h->n);
+void check_finalized(check *c, const event *e) {
+    if (!check_begins(c, e)) return;
+    const dn_happening *h = e->h;
+    check_person       *p = check_person_of(&c->users, h->n);
 
     if (!check_lives(p)) {
         check_say(c, CHECK_I6, h->n, h->day, "finalized as %s, but there is no such user",

@@ -29,19 +29,21 @@ static bool is_set_just_now(const check *c, const dn_happening *h) {
     return c->well_ms == c->now_ms && c->users.records[h->n].set_ms == (uint32_t)c->now_ms;
 }
 
-/* NULL, and it is said: nobody the log knows of. */
-static check_person *known(check *c, const dn_happening *h, const char *what) {
-    check_person *p = check_person_of(&c->users, h->n);
-
-    if (check_lives(p) || (p && (check_is_recent(c, h->n) || is_set_just_now(c, h)))) return p;
+/* Of one that is not registered, or not any more. */
+static __attribute__((noinline)) check_person *
+known_before(check *c, check_person *p, const dn_happening *h, const char *what) {
+    if (p && (check_is_recent(c, h->n) || is_set_just_now(c, h))) return p;
     if (p && p->state != CHECK_IDLE) return p; /* removed, and its job goes on */
     check_say(c, CHECK_LOG, h->n, h->day,
               "%s, but there is no such user: right is nothing of nobody", what);
     return NULL;
 }
 
-static int64_t minute_of(const check_person *p) {
-    return check_order_minute(p->due, p->days[0].day);
+/* NULL, and it is said: nobody the log knows of. */
+static inline check_person *known(check *c, const dn_happening *h, const char *what) {
+    check_person *p = check_person_of(&c->users, h->n);
+
+    return __builtin_expect(check_lives(p), 1) ? p : known_before(c, p, h, what);
 }
 
 static void look_after_throttle(check *c, check_person *p, uint64_t n) {
@@ -68,14 +70,13 @@ static void is_idle(check *c, check_person *p, uint64_t n) {
 
 /* ---- Into the queue ---- */
 
-/* Did the rule ask for an attempt for that day, at a tick that ends about now? */
-static void judge_asking(check *c, const check_person *p, const dn_happening *h, const char *what) {
+/* It asks for something else now. */
+static __attribute__((noinline)) void judge_other_asking(check *c, const check_person *p,
+                                                         const dn_happening *h, check_want w,
+                                                         const char *what) {
     const int64_t lag = c->config.lag_ms;
     char          day[CHECK_DAY_TEXT];
 
-    check_want w =
-        check_wants(p->due, p->last_day, p->starts_on, c->window_ms, c->today, c->wall_ms);
-    if (w.need == CHECK_NEED_TRY && w.day == h->day) return;
     if (is_cut_just_now(c, p, h) || is_set_just_now(c, h)) return;
     if (lag > 0) {
         if (check_is_recent(c, h->n)) return;
@@ -96,15 +97,26 @@ static void judge_asking(check *c, const check_person *p, const dn_happening *h,
                   check_day_text(w.day, day), p->due / 60U, p->due % 60U);
 }
 
+/* Did the rule ask for an attempt for that day, at a tick that ends about now? */
+static inline void judge_asking(check *c, const check_person *p, const dn_happening *h,
+                                const char *what) {
+    const check_want w =
+        check_wants(p->due, p->last_day, p->starts_on, c->window_ms, c->today, c->wall_ms);
+
+    if (w.need != CHECK_NEED_TRY || w.day != h->day) judge_other_asking(c, p, h, w, what);
+}
+
 /* One that was removed. */
 static check_tries *stays_with_its_id(check *c, const dn_happening *h) {
     if (check_users_stay(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0) c->starved = true;
     return check_users_bequeath(&c->users, (uint32_t)h->n, h->day);
 }
 
-void check_on_enqueued(check *c, const dn_happening *h) {
-    check_person *p = known(c, h, "enqueued");
-    bool          fresh;
+void check_enqueued(check *c, const event *e) {
+    if (!check_begins(c, e)) return;
+    const dn_happening *h = e->h;
+    check_person       *p = known(c, h, "enqueued");
+    bool                fresh;
 
     if (!p) return;
     c->enqueued++;
@@ -135,7 +147,7 @@ void check_on_enqueued(check *c, const dn_happening *h) {
     p->state = CHECK_QUEUED;
     p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     c->queued++;
-    check_order_add(&c->order, minute_of(p));
+    check_order_add(&c->order, check_minute_of(p));
     if (fresh) check_minute_begun(&c->users.minutes[p->due], h->day);
 }
 
@@ -166,12 +178,6 @@ void check_on_ignored(check *c, const dn_happening *h) {
               h->reason ? h->reason : "", state_text(p),
               throttled ? " and was enqueued too lately" : " and was not enqueued lately",
               throttled ? "\"throttle\"" : "to enqueue it");
-}
-
-void check_out_of_queue(check *c, check_person *p) {
-    if (c->queued > 0) c->queued--;
-    check_order_drop(&c->order, minute_of(p), p->days[0].asked_ms == c->now_ms);
-    p->state = CHECK_IDLE;
 }
 
 static bool waits(const check_person *p, dn_day day) {
@@ -284,9 +290,11 @@ static void count_start(check *c, const check_person *p, check_tries *t, const d
     t->starts = h->attempt;
 }
 
-void check_on_started(check *c, const dn_happening *h) {
-    check_person *p = known(c, h, "a start");
-    bool          fresh;
+void check_started(check *c, const event *e) {
+    if (!check_begins(c, e)) return;
+    const dn_happening *h = e->h;
+    check_person       *p = known(c, h, "a start");
+    bool                fresh;
 
     if (!p) return;
     const check_person *busy = check_busy(&c->users, p);
@@ -297,7 +305,7 @@ void check_on_started(check *c, const dn_happening *h) {
     }
     judge_turn(c, p, h);
     if (p->state == CHECK_QUEUED) {
-        check_order_began(&c->order, minute_of(p), (uint32_t)h->n);
+        check_order_began(&c->order, check_minute_of(p), (uint32_t)h->n);
         check_out_of_queue(c, p);
     }
     count_start(c, p, check_tries_open(p, h->day, &fresh), h);
@@ -367,8 +375,10 @@ static void ok_in_hand(check *c, check_person *p, const dn_happening *h) {
     c->ok_n = (uint32_t)h->n;
 }
 
-void check_on_stopped(check *c, const dn_happening *h) {
-    check_person *p = check_person_of(&c->users, h->n);
+void check_stopped(check *c, const event *e) {
+    if (!check_begins(c, e)) return;
+    const dn_happening *h = e->h;
+    check_person       *p = check_person_of(&c->users, h->n);
 
     if (!p || p->state != CHECK_RUNNING) {
         check_say(c, CHECK_STOP, h->n, h->day, "a stop, but no attempt was running");

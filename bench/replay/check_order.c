@@ -5,8 +5,6 @@
 
 enum { RING = CHECK_ORDER_MINUTES };
 
-static uint32_t slot_of(int64_t minute) { return (uint32_t)minute & (RING - 1); }
-
 void check_order_clear(check_order *o) {
     memset(o, 0, sizeof *o);
     o->latest = INT64_MIN;
@@ -16,7 +14,7 @@ void check_order_clear(check_order *o) {
  * `end`. */
 static int64_t earliest(const check_order *o, int64_t minute, int64_t end) {
     while (minute < end) {
-        const uint32_t at = slot_of(minute);
+        const uint32_t at = check_order_slot(minute);
         const uint64_t bits = o->any[at / 64] >> at % 64;
         if (bits == 0) minute += 64 - at % 64;
         else if (bits % 2 == 0) minute += __builtin_ctzll(bits);
@@ -26,39 +24,12 @@ static int64_t earliest(const check_order *o, int64_t minute, int64_t end) {
     return end;
 }
 
-static void touch(check_order *o, uint32_t at) {
-    if (o->touched_len < RING) o->touched[o->touched_len++] = (uint16_t)at;
-    else o->crowded = true;
-}
-
 /* Where the queue is never empty, the ring moves on with those who wait longest. */
-static void make_room(check_order *o, int64_t minute) {
+void check_order_make_room(check_order *o, int64_t minute) {
     const int64_t first = earliest(o, o->from, o->from + RING);
 
     if (minute >= o->from && minute < first + RING) o->from = first;
     else o->blind = true;
-}
-
-void check_order_add(check_order *o, int64_t minute) {
-    const uint32_t at = slot_of(minute);
-
-    if (o->len++ == 0) {
-        o->from = minute - RING / 2;
-        o->blind = false;
-    } else if (minute < o->from || minute >= o->from + RING) {
-        make_room(o, minute);
-    }
-    if (o->waiting[at]++ == 0) o->any[at / 64] |= UINT64_C(1) << at % 64;
-    if (o->fresh[at]++ == 0) touch(o, at);
-}
-
-void check_order_drop(check_order *o, int64_t minute, bool fresh) {
-    const uint32_t at = slot_of(minute);
-
-    if (o->waiting[at] == 0) return; /* never added: that was said elsewhere */
-    o->len--;
-    if (--o->waiting[at] == 0) o->any[at / 64] &= ~(UINT64_C(1) << at % 64);
-    if (fresh && o->fresh[at] > 0) o->fresh[at]--;
 }
 
 bool check_order_ends(check_order *o, int64_t *out_minute, int64_t *out_later, uint32_t *out_n) {

@@ -28,9 +28,37 @@ static inline int64_t check_order_minute(uint32_t due, dn_day day) {
     return (int64_t)day * 1440 + due;
 }
 
-void check_order_add(check_order *o, int64_t minute);
+static inline uint32_t check_order_slot(int64_t minute) {
+    return (uint32_t)minute & (CHECK_ORDER_MINUTES - 1);
+}
+
+void check_order_make_room(check_order *o, int64_t minute); /* for check_order_add */
+
+static inline void check_order_add(check_order *o, int64_t minute) {
+    const uint32_t at = check_order_slot(minute);
+
+    if (o->len++ == 0) {
+        o->from = minute - CHECK_ORDER_MINUTES / 2;
+        o->blind = false;
+    } else if (minute < o->from || minute >= o->from + CHECK_ORDER_MINUTES) {
+        check_order_make_room(o, minute);
+    }
+    if (o->waiting[at]++ == 0) o->any[at / 64] |= UINT64_C(1) << at % 64;
+    if (o->fresh[at]++ > 0) return;
+    if (o->touched_len < CHECK_ORDER_MINUTES) o->touched[o->touched_len++] = (uint16_t)at;
+    else o->crowded = true;
+}
+
 /* It waits no more. fresh: it came in this instant. */
-void               check_order_drop(check_order *o, int64_t minute, bool fresh);
+static inline void check_order_drop(check_order *o, int64_t minute, bool fresh) {
+    const uint32_t at = check_order_slot(minute);
+
+    if (o->waiting[at] == 0) return; /* never added: that was said elsewhere */
+    o->len--;
+    if (--o->waiting[at] == 0) o->any[at / 64] &= ~(UINT64_C(1) << at % 64);
+    if (fresh && o->fresh[at] > 0) o->fresh[at]--;
+}
+
 static inline void check_order_began(check_order *o, int64_t minute, uint32_t n) {
     if (minute <= o->latest) return;
     o->latest = minute;

@@ -142,19 +142,34 @@ static inline bool check_is_open(const check *c, const check_person *p, dn_day d
     return cutoff - c->window_ms <= wall_ms && wall_ms < cutoff;
 }
 
+/* check.c */
+void check_time_is(check *c, const event *e);
+void check_says_the_dead(check *c, const dn_happening *h);
+/* An event of the actors begins: it is that instant, and they live. False: it is not looked at. */
+static inline bool check_begins(check *c, const event *e) {
+    if (__builtin_expect(c->starved, 0)) return false;
+    if (e->steady_ms != c->now_ms || e->t_ms != c->wall_ms) check_time_is(c, e);
+    if (__builtin_expect(c->up, 1)) return true;
+    check_says_the_dead(c, e->h);
+    return false;
+}
+
 /* check_job.c */
-void check_on_enqueued(check *c, const dn_happening *h);
-void check_on_ignored(check *c, const dn_happening *h);
-void check_on_expired(check *c, const dn_happening *h);
-void check_on_started(check *c, const dn_happening *h);
-void check_on_stopped(check *c, const dn_happening *h);
-void check_out_of_queue(check *c, check_person *p);
+void                  check_on_ignored(check *c, const dn_happening *h);
+void                  check_on_expired(check *c, const dn_happening *h);
+static inline int64_t check_minute_of(const check_person *p) {
+    return check_order_minute(p->due, p->days[0].day);
+}
+static inline void check_out_of_queue(check *c, check_person *p) {
+    if (c->queued > 0) c->queued--;
+    check_order_drop(&c->order, check_minute_of(p), p->days[0].asked_ms == c->now_ms);
+    p->state = CHECK_IDLE;
+}
 void check_ok_is_settled(check *c, check_person *p);
 void check_runs_end(check *c);     /* whoever ran them is gone */
 void check_overdue_runs(check *c); /* every slot taken is given back */
 
 /* check_day.c */
-void check_on_finalized(check *c, const dn_happening *h);
 void check_on_late(check *c, const dn_happening *h);
 void check_on_missed(check *c, const dn_happening *h);
 

@@ -122,7 +122,7 @@ static inline char *put_head(events_out *o, char *at, int64_t t_ms) {
 
 /* The id in quotes, and the day. */
 static inline char *put_user(events_out *o, char *at, const dn_happening *h) {
-    at = text_out_string(at, h->id, h->id_len);
+    at = text_out_id(at, h->id, h->id_len);
     if (h->day != o->day) day_set(o, h->day);
     memcpy(at, o->day_text, DAY_ROOM);
     return at + DAY_LEN;
@@ -182,7 +182,7 @@ static __attribute__((noinline)) char *put_slo(char *at, const event_slo *s) {
 /* ---- A line ---- */
 
 /* Behind "ev":", of what happens rarely, or to nobody. NULL: it has no line. */
-static __attribute__((noinline)) char *put_other(events_out *o, char *at, const event *e) {
+static char *put_other(events_out *o, char *at, const event *e) {
     const dn_happening *h = e->h;
 
     switch (e->kind) {
@@ -206,30 +206,50 @@ static __attribute__((noinline)) char *put_other(events_out *o, char *at, const 
     }
 }
 
-/* The four that each day of a user has stand here, the others apart: so these need not save a register for them. */
-static inline char *put_rest(events_out *o, char *at, const event *e) {
-    const dn_happening *h = e->h;
+static inline void line_ends(events_out *o, char *at) {
+    PUT("}\n");
+    o->at = at;
+    if (at > o->buffer + BUFFER - LINE_MAX) flush(o);
+}
 
-    switch (e->kind) {
-    case DN_HAPPENED_ENQUEUED: PUT("enqueue\",\"user\":"); return put_user(o, at, h);
-    case DN_HAPPENED_STARTED:
-        PUT("start\",\"user\":");
-        at = put_user(o, at, h);
-        PUT(",\"attempt\":");
-        return text_out_number(at, h->attempt);
-    case DN_HAPPENED_STOPPED: PUT("stop\",\"user\":"); return put_stop(put_user(o, at, h), h);
-    case DN_HAPPENED_FINALIZED:
-        PUT("finalize\",\"user\":");
-        return put_finalize(put_user(o, at, h), h);
-    default: return put_other(o, at, e);
-    }
+void events_out_enqueued(events_out *o, const event *e) {
+    char *at = put_head(o, o->at, e->t_ms);
+
+    PUT("enqueue\",\"user\":");
+    line_ends(o, put_user(o, at, e->h));
+}
+
+void events_out_started(events_out *o, const event *e) {
+    char *at = put_head(o, o->at, e->t_ms);
+
+    PUT("start\",\"user\":");
+    at = put_user(o, at, e->h);
+    PUT(",\"attempt\":");
+    line_ends(o, text_out_number(at, e->h->attempt));
+}
+
+void events_out_stopped(events_out *o, const event *e) {
+    char *at = put_head(o, o->at, e->t_ms);
+
+    PUT("stop\",\"user\":");
+    line_ends(o, put_stop(put_user(o, at, e->h), e->h));
+}
+
+void events_out_finalized(events_out *o, const event *e) {
+    char *at = put_head(o, o->at, e->t_ms);
+
+    PUT("finalize\",\"user\":");
+    line_ends(o, put_finalize(put_user(o, at, e->h), e->h));
 }
 
 void events_out_tell(events_out *o, const event *e) {
-    char *at = put_rest(o, put_head(o, o->at, e->t_ms), e);
-
-    if (!at) return;
-    PUT("}\n");
-    o->at = at;
-    if (o->buffer + BUFFER - at < LINE_MAX) flush(o);
+    switch (e->kind) {
+    case DN_HAPPENED_ENQUEUED: events_out_enqueued(o, e); return;
+    case DN_HAPPENED_STARTED: events_out_started(o, e); return;
+    case DN_HAPPENED_STOPPED: events_out_stopped(o, e); return;
+    case DN_HAPPENED_FINALIZED: events_out_finalized(o, e); return;
+    default: break;
+    }
+    char *at = put_other(o, put_head(o, o->at, e->t_ms), e);
+    if (at) line_ends(o, at);
 }

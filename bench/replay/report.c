@@ -27,10 +27,29 @@ static void day_ended(report *r, const dn_happening *h, day_end end) {
     days_end(&r->days, h->day, h->due, end, h->id, h->id_len);
 }
 
-static void job_stopped(report *r, const dn_happening *h) {
-    const int64_t took_ms = h->duration_ms > 0 ? h->duration_ms : 0;
+/* What happened, and when: the axis has moved there. */
+static inline void count(report *r, const event *e) {
+    axis_to(&r->axis, e->steady_ms);
+    r->totals.happened[e->kind]++;
+}
+
+void report_enqueued(report *r, const event *e) {
+    count(r, e);
+    axis_enqueued(&r->axis);
+}
+
+void report_started(report *r, const event *e) {
+    count(r, e);
+    axis_started(&r->axis);
+    days_start(&r->days, e->h->day);
+}
+
+void report_stopped(report *r, const event *e) {
+    const dn_happening *h = e->h;
+    const int64_t       took_ms = h->duration_ms > 0 ? h->duration_ms : 0;
 
     assert(h->outcome >= DN_OUTCOME_OK && h->outcome <= DN_OUTCOME_TIMEOUT);
+    count(r, e);
     axis_stopped(&r->axis, h->outcome);
     r->totals.stops[h->outcome - 1]++;
     r->totals.classes[h->cls]++;
@@ -38,23 +57,22 @@ static void job_stopped(report *r, const dn_happening *h) {
     if (took_ms > r->latency_max_ms) r->latency_max_ms = took_ms;
 }
 
-static void happened(report *r, int64_t at_ms, const dn_happening *h) {
-    r->totals.happened[h->kind]++;
-    switch (h->kind) {
-    case DN_HAPPENED_ENQUEUED: axis_enqueued(&r->axis); break;
+void report_finalized(report *r, const event *e) {
+    count(r, e);
+    day_ended(r, e->h, e->h->status == DN_DAILY_SUCCESS ? DAY_SUCCESS : DAY_CUTOFF);
+}
+
+static void happened(report *r, const event *e) {
+    switch (e->h->kind) {
+    case DN_HAPPENED_ENQUEUED: report_enqueued(r, e); return;
+    case DN_HAPPENED_STARTED: report_started(r, e); return;
+    case DN_HAPPENED_STOPPED: report_stopped(r, e); return;
+    case DN_HAPPENED_FINALIZED: report_finalized(r, e); return;
     case DN_HAPPENED_EXPIRED:
     case DN_HAPPENED_DROPPED: axis_dequeued(&r->axis); break;
-    case DN_HAPPENED_STARTED:
-        axis_started(&r->axis);
-        days_start(&r->days, h->day);
-        break;
-    case DN_HAPPENED_STOPPED: job_stopped(r, h); break;
-    case DN_HAPPENED_FINALIZED:
-        day_ended(r, h, h->status == DN_DAILY_SUCCESS ? DAY_SUCCESS : DAY_CUTOFF);
-        break;
-    case DN_HAPPENED_LATE_SUCCESS: day_ended(r, h, DAY_LATE); break;
-    case DN_HAPPENED_MISSED: day_ended(r, h, DAY_MISSED); break;
-    case DN_HAPPENED_CLOCK: marks_clock(&r->marks, at_ms, h->step_ms); break;
+    case DN_HAPPENED_LATE_SUCCESS: day_ended(r, e->h, DAY_LATE); break;
+    case DN_HAPPENED_MISSED: day_ended(r, e->h, DAY_MISSED); break;
+    case DN_HAPPENED_CLOCK: marks_clock(&r->marks, e->steady_ms, e->h->step_ms); break;
     case DN_HAPPENED_TICK:
     case DN_HAPPENED_IGNORED:
     case DN_HAPPENED_SET:
@@ -63,6 +81,7 @@ static void happened(report *r, int64_t at_ms, const dn_happening *h) {
     case DN_HAPPENED_STORE_WELL:
     case DN_HAPPENINGS: break; /* counted */
     }
+    count(r, e);
 }
 
 void report_event(report *r, const event *e) {
@@ -76,7 +95,7 @@ void report_event(report *r, const event *e) {
     case EVENT_STORE_FAILS: marks_store_fails(&r->marks, e->steady_ms, e->for_ms); break;
     case EVENT_USER: break; /* counted */
     case EVENT_SLO: marks_slo(&r->marks, e->steady_ms, e->slo); break;
-    default: happened(r, e->steady_ms, e->h); break;
+    default: happened(r, e); break;
     }
 }
 

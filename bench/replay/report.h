@@ -19,6 +19,11 @@ void            report_freep(report **r);
 
 /* Borrows the event for the call. A user-day that was missed and finalized after all counts as both. */
 void report_event(report *r, const event *e);
+/* The same, of what each day of a user has. */
+void report_enqueued(report *r, const event *e);
+void report_started(report *r, const event *e);
+void report_stopped(report *r, const event *e);
+void report_finalized(report *r, const event *e);
 
 /* How long the machine took for a tick. */
 void report_tick_wall(report *r, double ms);

@@ -78,27 +78,35 @@ summary_totals summary_of_all(const summary *s) {
 
 /* ---- Telling ---- */
 
-static void leaves_queue(summary *s) {
-    if (s->depth > 0) s->depth--;
+static inline void leaves_queue(summary *s) { s->depth -= s->depth > 0; }
+
+void summary_enqueued(summary *s) {
+    if (++s->depth > s->depth_peak) s->depth_peak = s->depth;
+}
+
+void summary_started(summary *s, dn_day day) {
+    leaves_queue(s);
+    if (++s->in_flight > s->in_flight_peak) s->in_flight_peak = s->in_flight;
+    totals_of(s, day)->starts++;
+}
+
+void summary_stopped(summary *s) { s->in_flight -= s->in_flight > 0; }
+
+void summary_finalized(summary *s, const dn_happening *h) {
+    summary_totals *t = totals_of(s, h->day);
+
+    if (h->status == DN_DAILY_SUCCESS) t->success++;
+    else t->cutoff_reached++;
 }
 
 void summary_tell(summary *s, const event *e) {
     switch (e->kind) {
-    case DN_HAPPENED_ENQUEUED:
-        if (++s->depth > s->depth_peak) s->depth_peak = s->depth;
-        return;
+    case DN_HAPPENED_ENQUEUED: summary_enqueued(s); return;
     case DN_HAPPENED_EXPIRED:
     case DN_HAPPENED_DROPPED: leaves_queue(s); return;
-    case DN_HAPPENED_STARTED:
-        leaves_queue(s);
-        if (++s->in_flight > s->in_flight_peak) s->in_flight_peak = s->in_flight;
-        totals_of(s, e->h->day)->starts++;
-        return;
-    case DN_HAPPENED_STOPPED: s->in_flight -= s->in_flight > 0; return;
-    case DN_HAPPENED_FINALIZED:
-        if (e->h->status == DN_DAILY_SUCCESS) totals_of(s, e->h->day)->success++;
-        else totals_of(s, e->h->day)->cutoff_reached++;
-        return;
+    case DN_HAPPENED_STARTED: summary_started(s, e->h->day); return;
+    case DN_HAPPENED_STOPPED: summary_stopped(s); return;
+    case DN_HAPPENED_FINALIZED: summary_finalized(s, e->h); return;
     case DN_HAPPENED_LATE_SUCCESS: totals_of(s, e->h->day)->late_success++; return;
     case DN_HAPPENED_MISSED: totals_of(s, e->h->day)->missed++; return;
     case EVENT_CRASH: s->depth = s->in_flight = 0; return;

@@ -20,20 +20,6 @@ char *text_out_real(char *at, double value) {
 
 static bool is_plain(unsigned char c) { return c >= 0x20 && c != '"' && c != '\\'; }
 
-#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
-
-/* Has one of eight bytes its highest bit in what is looked at? It may say so of a plain one; never the other way. */
-static bool has_zero_byte(uint64_t eight) {
-    return (eight - EACH_BYTE(1)) & ~eight & EACH_BYTE(0x80);
-}
-
-/* Below # are a space and !, which ids seldom have, the control characters and ". */
-static bool may_want_escapes(uint64_t eight) {
-    const uint64_t below = (eight - EACH_BYTE('#')) & ~eight & EACH_BYTE(0x80);
-
-    return below || has_zero_byte(eight ^ EACH_BYTE('\\'));
-}
-
 static char *escaped(char *at, unsigned char c) {
     static const char hex[] = "0123456789abcdef";
 
@@ -71,7 +57,7 @@ static __attribute__((noinline, cold)) char *put_escaped(char *at, uint64_t eigh
 
 /* Eight bytes of text, or the last of them: all eight are written, and those behind len will be written over. */
 static inline char *put_eight(char *at, uint64_t eight, uint64_t looked_at, size_t len) {
-    if (may_want_escapes(looked_at)) return put_escaped(at, eight, len);
+    if (text_out_may_escape(looked_at)) return put_escaped(at, eight, len);
     memcpy(at, &eight, sizeof eight);
     return at + len;
 }
@@ -84,7 +70,7 @@ char *text_out_string(char *at, const char *text, size_t len) {
     }
     if (len > 0) {
         const uint64_t rest = rest_of(text, len);
-        at = put_eight(at, rest, rest | EACH_BYTE('@') << len * 8, len);
+        at = put_eight(at, rest, rest | TEXT_OUT_EACH('@') << len * 8, len);
     }
     *at++ = '"';
     return at;
