@@ -98,6 +98,9 @@ name_slot *actor_name_slot(const dn_self *a) {
     return (name_slot *)(void *)((uintptr_t)actor_shown(a) - offsetof(name_slot, text));
 }
 
+/* Where its last cache line begins. */
+enum { ACTOR_LINE = 128 };
+
 /* A slot, with an address nobody has had before. */
 static dn_self *actor_take(dn_loop *l) {
     dn_self *a = slab_take(&l->actors);
@@ -123,7 +126,9 @@ static dn_self *actor_take(dn_loop *l) {
     /* In two pieces: the stall detector may be reading what stands between them. */
     memset(a, 0, offsetof(dn_self, shown));
     atomic_store_explicit(&a->shown, NULL, memory_order_relaxed);
-    memset((char *)a + offsetof(dn_self, sys_head), 0, sizeof *a - offsetof(dn_self, sys_head));
+    /* Line by line: so short a stretch takes a few wide stores, and both together a loop. */
+    memset((char *)a + offsetof(dn_self, sys_head), 0, ACTOR_LINE - offsetof(dn_self, sys_head));
+    memset((char *)a + ACTOR_LINE, 0, sizeof *a - ACTOR_LINE);
     a->loop = l;
     a->ref.bits = (uint64_t)l->index << REF_LOOP_SHIFT | (seen >> 32) << REF_GEN_SHIFT | slot;
     return a;
