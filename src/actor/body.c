@@ -6,44 +6,53 @@
 
 #include <string.h>
 
-/* Bodies of up to so many bytes are all as big as this. At most so many are kept; what comes
- * beyond that goes to the system. */
-enum { KEPT_BYTES = 512, KEPT_MAX = 1024 };
+/* Bodies of up to so many bytes are all as big as that. At most so many of a size are kept; what comes beyond that, or is
+ * larger than all of them, is the system's. */
+static const struct { uint32_t bytes, max; } kept[BODY_SIZES] = {{512, 1024}, {4096, 64}};
 
-static void *kept_take(void) {
+static inline int size_of(size_t size) {
+    return size <= kept[0].bytes ? 0 : size <= kept[1].bytes ? 1 : BODY_SIZES;
+}
+
+static inline void *kept_take(int of) {
     dn_loop    *l = this_loop;
-    slab_block *first = l ? l->bodies : NULL;
+    slab_block *first = l ? l->bodies[of].first : NULL;
 
     if (!first) return NULL;
-    l->bodies = first->next;
-    l->bodies_len--;
+    l->bodies[of].first = first->next;
+    l->bodies[of].len--;
     return first;
 }
 
 void *body_new(size_t size) {
-    if (size > KEPT_BYTES) return mem_alloc_unzeroed(size);
-    void *kept = kept_take();
-    return kept ? kept : mem_alloc_unzeroed(KEPT_BYTES);
+    const int of = size_of(size);
+
+    if (of == BODY_SIZES) return mem_alloc_unzeroed(size);
+    void *body = kept_take(of);
+    return body ? body : mem_alloc_unzeroed(kept[of].bytes);
 }
 
 void *body_new_zeroed(size_t size) {
-    if (size > KEPT_BYTES) return mem_alloc(size);
-    void *kept = kept_take();
-    return kept ? memset(kept, 0, size) : mem_alloc(KEPT_BYTES);
+    const int of = size_of(size);
+
+    if (of == BODY_SIZES) return mem_alloc(size);
+    void *body = kept_take(of);
+    return body ? memset(body, 0, size) : mem_alloc(kept[of].bytes);
 }
 
 void body_free(void *body, size_t size) {
-    dn_loop *l = this_loop;
+    dn_loop  *l = this_loop;
+    const int of = size_of(size);
 
     /* With an address sanitizer none is kept, or it would not see who uses one that is gone. */
-    if (SLAB_GUARDS || size > KEPT_BYTES || !l || l->bodies_len == KEPT_MAX) {
+    if (SLAB_GUARDS || of == BODY_SIZES || !l || l->bodies[of].len == kept[of].max) {
         mem_free(body);
         return;
     }
     slab_block *block = body;
-    block->next = l->bodies;
-    l->bodies = block;
-    l->bodies_len++;
+    block->next = l->bodies[of].first;
+    l->bodies[of].first = block;
+    l->bodies[of].len++;
 }
 
 void body_release(void *body) { mem_free(body); }
@@ -51,10 +60,12 @@ void body_release(void *body) { mem_free(body); }
 void bodies_done(dn_loop *l) {
     slab_block *next;
 
-    for (slab_block *b = l->bodies; b; b = next) {
-        next = b->next;
-        mem_free(b);
+    for (int of = 0; of < BODY_SIZES; of++) {
+        for (slab_block *b = l->bodies[of].first; b; b = next) {
+            next = b->next;
+            mem_free(b);
+        }
+        l->bodies[of].first = NULL;
+        l->bodies[of].len = 0;
     }
-    l->bodies = NULL;
-    l->bodies_len = 0;
 }

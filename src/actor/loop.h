@@ -188,6 +188,7 @@ typedef struct driver {
 
 enum {
     STATE_CLASSES = 7, /* 16 << i bytes each */
+    BODY_SIZES = 2,
     TURN_MESSAGES = 64,
     POLL_NS = 200 * 1000,
     /* Handlers that take longer than so many readings of the clock are timed one by one. Shorter ones
@@ -222,8 +223,10 @@ struct dn_loop {
     slab    states[STATE_CLASSES];
     uint8_t index;
 
-    slab_block *bodies; /* kept: see body.h */
-    uint32_t    bodies_len;
+    struct {
+        slab_block *first;
+        uint32_t    len;
+    } bodies[BODY_SIZES]; /* kept, by size: see body.c */
 
     wheel      *wheel;
     wall_timer *walls;
