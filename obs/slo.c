@@ -296,10 +296,15 @@ static void conclude(evaluation *r, dn_slo_name name, dn_slo_judgement j, bool c
 static bool is_bad(dn_slo_judgement news) { return news.verdict >= DN_SLO_DOUBT; }
 
 static dn_slo_judgement p95_of_window(dn_slo *s, int which, double max_ms) {
+    uint64_t count = 0;
+
     dn_sketch_clear(&s->sum);
     for (uint32_t ago = 0; ago < s->config.window_minutes; ago++) {
         const minute *m = minute_of(s, ago);
-        if (m->counts[which] > 0) dn_sketch_merge(&s->sum, &m->sketches[which]);
+        if (m->counts[which] == 0) continue;
+        count += m->counts[which];
+        if (count <= UINT32_MAX) dn_sketch_merge_few(&s->sum, &m->sketches[which]);
+        else dn_sketch_merge(&s->sum, &m->sketches[which]);
     }
     return dn_slo_judge_p95(&s->sum, max_ms);
 }
