@@ -282,7 +282,7 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     s->attempt = (uint16_t)(w->attempt < UINT16_MAX ? w->attempt : UINT16_MAX);
     s->cls = w->cls;
     s->id_len = w->id_len;
-    memcpy(s->id, w->id, w->id_len);
+    dn_id_copy(s->id, w->id, w->id_len);
     dn_dynamic_wanted *wanted = dn_pipe_add(self, &e->to_tasks, sizeof *wanted + size);
     *wanted = (dn_dynamic_wanted){.tag = slot_tag(e, s), .size = size};
     dn_task_brief *b = (dn_task_brief *)(void *)wanted->config;
@@ -298,7 +298,7 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
         .type = DN_RUN_DAILY,
         .id_len = w->id_len,
     };
-    memcpy(b->id, w->id, w->id_len);
+    dn_id_copy(b->id, w->id, w->id_len);
     e->status.started++;
     note(self, e, s, w->cls);
     if (++e->wanted % STARTS_AT_ONCE == 0) dn_pipe_flush(self, &e->to_tasks);

@@ -160,9 +160,10 @@ static dn_change *add_change(dn_self *self, dn_pipe *to, const dn_user *u, bool 
 
 /* The id goes with it only where somebody may not know it yet. */
 static void tell_change(dn_self *self, kv *k, const dn_user *u, bool removed, bool with_id) {
-    const uint8_t id_len = with_id ? u->id_len : 0;
+    const uint8_t    id_len = with_id ? u->id_len : 0;
+    dn_change *const c = add_change(self, &k->to_tick, u, removed, id_len);
 
-    memcpy(add_change(self, &k->to_tick, u, removed, id_len)->id, u->id, id_len);
+    if (with_id) dn_id_copy(c->id, u->id, id_len);
     (void)add_change(self, &k->to_queue, u, removed, /* id_len= */ 0);
 }
 

@@ -271,7 +271,7 @@ static void hand_out(dn_self *self, queue *q, book_record *r) {
     w->due = (uint16_t)r->user.due;
     w->cls = book_day_of(r, r->day)->cls;
     w->id_len = r->id_len;
-    memcpy(w->id, r->id, r->id_len);
+    dn_id_copy(w->id, r->id, r->id_len);
     q->room--;
 }
 

@@ -106,7 +106,7 @@ book_record *book_open_hashed(book *b, uint64_t hash, const char *id, uint8_t le
     if (!r) return NULL;
     *r = (book_record){
         .by_hash.key = hash, .days = {{.day = DN_DAY_NONE}, {.day = DN_DAY_NONE}}, .id_len = len};
-    memcpy(r->id, id, len);
+    dn_id_copy(r->id, id, len);
     if (dn_chains_add(&b->by_hash, &r->by_hash) < 0) {
         room_give(&b->room, r);
         return NULL;

@@ -331,7 +331,7 @@ static void plan_one(dn_self *self, tick *t, const dn_roster_plan *p) {
         a->context_epoch = p->context_epoch;
         a->due = (uint16_t)p->due;
         a->id_len = p->id_len;
-        memcpy(a->id, p->id, p->id_len);
+        dn_id_copy(a->id, p->id, p->id_len);
         t->eligible++;
     }
 }

@@ -77,7 +77,7 @@ static void user_read(const memory *m, uint64_t n, dn_user *out) {
     out->context_epoch = u->context_epoch;
     out->last_run_ms = u->last_run_ms;
     out->id_len = u->id_len;
-    memcpy(out->id, m->id_bytes + u->id_at, u->id_len);
+    dn_id_copy(out->id, m->id_bytes + u->id_at, u->id_len);
     out->id[u->id_len] = '\0';
 }
 
