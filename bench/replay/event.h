@@ -28,10 +28,14 @@ typedef struct event {
     int64_t             t_ms;      /* the wall clock */
     int64_t             steady_ms; /* since the beginning of the run; no step moves it */
     const dn_happening *h;         /* of a dn_happening_kind; else NULL. Borrowed for the call */
-    int64_t             for_ms;    /* EVENT_STORE_FAILS */
-    const event_slo    *slo;       /* EVENT_SLO */
-    const dn_user      *user;      /* EVENT_USER */
-    const char         *name; /* EVENT_ACTOR_CRASH: "kv", "queue", "tasks", "executor", "tick" */
+    union {
+        int64_t for_ms; /* EVENT_STORE_FAILS */
+        int64_t
+            real_ns; /* DN_HAPPENED_TICK: how long it took by the clock on the real wall, if that was asked for */
+    };
+    const event_slo *slo;  /* EVENT_SLO */
+    const dn_user   *user; /* EVENT_USER */
+    const char      *name; /* EVENT_ACTOR_CRASH: "kv", "queue", "tasks", "executor", "tick" */
 } event;
 
 #endif

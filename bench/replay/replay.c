@@ -4,6 +4,7 @@
 #include "check.h"
 #include "events_out.h"
 #include "output.h"
+#include "relay.h"
 #include "report.h"
 #include "text_out.h"
 #include "users_out.h"
@@ -25,6 +26,7 @@ struct replay {
     summary              *summary;
     check                *check;
     report               *report; /* likewise */
+    relay                *relay;  /* the four above are its thread's, until it has settled */
     world                *world;
     replay_result         result;
 };
@@ -82,10 +84,14 @@ APART other(replay *r, const event *e) {
         report_event(r->report, e);
     }
     summary_tell(r->summary, e);
+    if (e->kind == DN_HAPPENED_TICK) {
+        summary_tell_tick(r->summary, e->real_ns);
+        if (r->report) report_tick_wall(r->report, (double)e->real_ns / 1e6);
+    }
     check_event(r->check, e);
 }
 
-static void tell(void *context, const event *e) {
+static void hear(void *context, const event *e) {
     replay *r = context;
 
     switch (e->kind) {
@@ -95,13 +101,6 @@ static void tell(void *context, const event *e) {
     case DN_HAPPENED_FINALIZED: finalized(r, e); return;
     default: other(r, e); return;
     }
-}
-
-static void tell_tick(void *context, int64_t real_ns) {
-    replay *r = context;
-
-    summary_tell_tick(r->summary, real_ns);
-    if (r->report) report_tick_wall(r->report, (double)real_ns / 1e6);
 }
 
 /* ---- Before ---- */
@@ -140,15 +139,18 @@ static int prepare(replay *r, char *why) {
     r->settings = trace_settings_borrow(r->trace);
     if (r->config->out && (rc = open_output(r, why)) < 0) return rc;
     r->summary = summary_new();
+    /* Without files so little is done with an event that to hand it over takes as long. */
+    const bool apart = r->output && relay_has_room();
+    if (!r->summary || open_check(r) < 0 || relay_new(hear, r, apart, &r->relay) < 0)
+        return starved(why);
     const world_config setup = {
         .settings = r->settings,
         .answers = trace_answers_borrow(r->trace),
         .seed = r->config->seed,
-        .tell = tell,
-        .tell_tick = tell_tick,
-        .context = r,
+        .tell = relay_tell,
+        .context = r->relay,
+        .time_ticks = true,
     };
-    if (!r->summary || open_check(r) < 0) return starved(why);
     return world_new(&setup, &r->world) == DN_OK ? DN_OK : starved(why);
 }
 
@@ -184,6 +186,7 @@ static int run_lines(replay *r) {
 static int run(replay *r, char *why) {
     const int rc = run_lines(r);
 
+    relay_settle(r->relay);
     r->result.simulated_ms = r->settings->end_ms - r->settings->start_ms;
     if (rc < 0)
         (void)snprintf(why, REPLAY_WHY, "%s: the run cannot go on: %s", r->config->trace,
@@ -346,6 +349,7 @@ int replay_run(const replay_config *config, replay **out_replay, char *why) {
 void replay_free(replay *r) {
     if (!r) return;
     world_free(r->world);
+    relay_free(r->relay);
     summary_free(r->summary);
     check_free(r->check);
     (void)report_free(r->report);

@@ -54,10 +54,12 @@ uint64_t world_hash(const world *w) { return dn_sim_hash(w->sim); }
 
 /* ---- Telling ---- */
 
-static void tell(world *w, event e) {
-    e.steady_ms = steady_ms(w);
-    w->config.tell(w->config.context, &e);
+static inline void tell_of(world *w, event *e) {
+    e->steady_ms = steady_ms(w);
+    w->config.tell(w->config.context, e);
 }
+
+static void tell(world *w, event e) { tell_of(w, &e); }
 
 static void tell_own(world *w, unsigned kind, int64_t for_ms) {
     tell(w, (event){.kind = kind, .t_ms = world_wall_ms(w), .for_ms = for_ms});
@@ -112,20 +114,18 @@ static int64_t real_ns(void) {
 
 static bool hand_on_some(world *w);
 
-static inline void tell_happening(world *w, const dn_happening *h, int64_t t_ms) {
-    tell(w, (event){.kind = h->kind, .t_ms = t_ms, .h = h});
-}
-
 /* The few that mean something to the world itself. */
 #define MATTERS                                                                                    \
     (DN_HAPPENED_BIT(DN_HAPPENED_TICK) | DN_HAPPENED_BIT(DN_HAPPENED_SET) |                        \
      DN_HAPPENED_BIT(DN_HAPPENED_REMOVED))
 static __attribute__((noinline)) void matters(world *w, const dn_happening *h) {
-    if (h->kind == DN_HAPPENED_TICK && w->config.tell_tick)
-        w->config.tell_tick(w->config.context, real_ns() - w->tick_began_ns);
+    event e = {.kind = h->kind, .t_ms = world_wall_ms(w), .h = h};
+
+    if (h->kind == DN_HAPPENED_TICK && w->config.time_ticks)
+        e.real_ns = real_ns() - w->tick_began_ns;
     if (h->kind == DN_HAPPENED_SET) pending_is_set(&w->pending);
     if (h->kind == DN_HAPPENED_REMOVED) pending_is_removed(&w->pending, h->id, h->id_len);
-    tell_happening(w, h, world_wall_ms(w)); /* of a tick h->at_ms is when it began */
+    tell(w, e); /* of a tick h->at_ms is when it began */
     if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
         w->handed = 0;
         (void)hand_on_some(w);
@@ -136,8 +136,12 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     world *w = context;
 
     (void)self;
-    if (DN_HAPPENED_BIT(h->kind) & MATTERS) matters(w, h);
-    else tell_happening(w, h, h->at_ms);
+    if (DN_HAPPENED_BIT(h->kind) & MATTERS) {
+        matters(w, h);
+        return;
+    }
+    event e = {.kind = h->kind, .t_ms = h->at_ms, .h = h};
+    tell_of(w, &e);
 }
 
 static int slo_changed(void *context, const dn_event *event_of, const dn_value *values) {
@@ -261,7 +265,7 @@ static int rank(void *context, const char *actor, uint32_t kind) {
         return 0;
     }
     if (strcmp(actor, "tick") != 0) return 1;
-    w->tick_began_ns = w->config.tell_tick ? real_ns() : 0;
+    w->tick_began_ns = w->config.time_ticks ? real_ns() : 0;
     return 2;
 }
 

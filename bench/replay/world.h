@@ -32,9 +32,8 @@ typedef struct world_config {
 
     /* Each event, in the order things happen. */
     void (*tell)(void *context, const event *e);
-    /* How long a tick took by the clock on the real wall. */
-    void (*tell_tick)(void *context, int64_t real_ns);
     void *context;
+    bool  time_ticks; /* event.real_ns */
 } world_config;
 
 typedef struct world world;

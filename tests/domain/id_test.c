@@ -86,6 +86,19 @@ TEST(an_overlong_form_is_no_character) {
         }
 }
 
+TEST(an_id_of_any_length_is_copied_and_nothing_beside_it) {
+    char id[DN_ID_MAX], to[DN_ID_MAX + 2];
+
+    for (size_t i = 0; i < sizeof id; i++) id[i] = (char)('!' + i % 90);
+    for (size_t len = 0; len <= sizeof id; len++) {
+        memset(to, '\n', sizeof to);
+        dn_id_copy(to + 1, id, len);
+        CHECK(memcmp(to + 1, id, len) == 0);
+        CHECK_INT(to[0], '\n');
+        CHECK_INT(to[len + 1], '\n');
+    }
+}
+
 TEST(ids_of_any_script_are_ids) {
     char longest[DN_ID_MAX];
 

@@ -35,6 +35,9 @@ TEST(any_text_is_read_back_as_it_was) {
         CHECK_UINT(json_string_length(value), len);
         CHECK(memcmp(json_string_value(value), text, len) == 0);
         json_decref(value);
+        char *const end = text_out_string(out, text, len), *const again = out + sizeof out / 2;
+        CHECK_INT(text_out_id(again, text, len) - again, end - out);
+        CHECK(memcmp(again, out, (size_t)(end - out)) == 0);
     }
 }
 
