@@ -1,12 +1,11 @@
-/* relay.c - a ring of batches between two threads, which meet once a batch: a thousand events.
+/* relay.c - events in batches of some thousand, handed to another thread.
  * Nearly all events are of users (a dn_happening), and are copied with the id they name. The few others wait until all has
  * been heard, and are then heard by who tells them. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "relay.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
+#include "diurnal/handoff.h"
+
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,27 +35,12 @@ typedef struct entry {
     char     id[];
 } entry;
 
-typedef struct batch {
-    size_t len; /* bytes */
-    _Alignas(entry) char bytes[BATCH_BYTES];
-} batch;
-
 struct relay {
     relay_hear *hear;
     void       *context;
-    bool        apart;
-    pthread_t   thread;
-
-    /* The teller's. */
-    batch *filling; /* NULL: the next one is still to be had */
-
-    /* Any thread, under lock. */
-    pthread_mutex_t lock;
-    pthread_cond_t  heard, told; /* one has been heard; one is there to be heard */
-    uint64_t        told_len, heard_len;
-    bool            ending;
-
-    batch batches[BATCHES];
+    dn_handoff *handoff; /* NULL: there is no other thread */
+    char       *batch;   /* that is being filled; NULL: the next one is still to be had */
+    size_t      len;     /* of it */
 };
 
 /* ---- Hearing ---- */
@@ -93,108 +77,48 @@ static void entry_hear(const relay *r, const entry *one) {
     r->hear(r->context, &e);
 }
 
-static void batch_hear(const relay *r, const batch *b) {
-    for (size_t at = 0; at < b->len;) {
-        const entry *one = (const entry *)(const void *)(b->bytes + at);
+static void batch_hear(void *context, const void *batch, size_t len) {
+    const relay *r = context;
+
+    for (size_t at = 0; at < len;) {
+        const entry *one = (const entry *)(const void *)((const char *)batch + at);
         entry_hear(r, one);
         at += entry_room(one->id_len);
     }
 }
 
-static void *hear_all(void *context) {
-    relay *r = context;
-
-    (void)pthread_mutex_lock(&r->lock);
-    for (;;) {
-        while (r->heard_len == r->told_len && !r->ending)
-            (void)pthread_cond_wait(&r->told, &r->lock);
-        if (r->ending) break;
-        const batch *b = &r->batches[r->heard_len % BATCHES];
-        (void)pthread_mutex_unlock(&r->lock);
-        batch_hear(r, b);
-        (void)pthread_mutex_lock(&r->lock);
-        r->heard_len++;
-        (void)pthread_cond_signal(&r->heard);
-    }
-    (void)pthread_mutex_unlock(&r->lock);
-    return NULL;
-}
-
 /* ---- Its life ---- */
 
-bool relay_has_room(void) {
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
-}
-
-/* Signals are for the thread that was there before. */
-static bool begin(relay *r) {
-    sigset_t all, before;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&r->thread, NULL, hear_all, r);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc == 0;
-}
-
 int relay_new(relay_hear *hear, void *context, bool apart, relay **out_relay) {
-    relay *r = malloc(sizeof *r);
+    relay *r = calloc(1, sizeof *r);
 
     if (!r) return DN_ENOMEM;
     r->hear = hear;
     r->context = context;
-    r->filling = NULL;
-    r->told_len = r->heard_len = 0;
-    r->ending = false;
-    (void)pthread_mutex_init(&r->lock, NULL);
-    (void)pthread_cond_init(&r->heard, NULL);
-    (void)pthread_cond_init(&r->told, NULL);
-    r->apart = apart && begin(r);
+    if (apart && dn_handoff_new(BATCHES, BATCH_BYTES, batch_hear, r, &r->handoff) < 0)
+        r->handoff = NULL;
     *out_relay = r;
     return DN_OK;
 }
 
 void relay_free(relay *r) {
     if (!r) return;
-    if (r->apart) {
-        (void)pthread_mutex_lock(&r->lock);
-        r->ending = true;
-        (void)pthread_cond_signal(&r->told);
-        (void)pthread_mutex_unlock(&r->lock);
-        (void)pthread_join(r->thread, NULL);
-    }
-    (void)pthread_mutex_destroy(&r->lock);
-    (void)pthread_cond_destroy(&r->heard);
-    (void)pthread_cond_destroy(&r->told);
+    dn_handoff_free(r->handoff);
     free(r);
 }
 
 /* ---- Telling ---- */
 
 static __attribute__((noinline)) void hand_on(relay *r) {
-    (void)pthread_mutex_lock(&r->lock);
-    r->told_len++;
-    (void)pthread_cond_signal(&r->told);
-    (void)pthread_mutex_unlock(&r->lock);
-    r->filling = NULL;
-}
-
-static __attribute__((noinline)) void have_one(relay *r) {
-    (void)pthread_mutex_lock(&r->lock);
-    while (r->told_len - r->heard_len == BATCHES) (void)pthread_cond_wait(&r->heard, &r->lock);
-    r->filling = &r->batches[r->told_len % BATCHES];
-    (void)pthread_mutex_unlock(&r->lock);
-    r->filling->len = 0;
+    dn_handoff_give(r->handoff, r->len);
+    r->batch = NULL;
+    r->len = 0;
 }
 
 void relay_settle(relay *r) {
-    if (!r->apart) return;
-    if (r->filling) hand_on(r);
-    (void)pthread_mutex_lock(&r->lock);
-    while (r->told_len != r->heard_len) (void)pthread_cond_wait(&r->heard, &r->lock);
-    (void)pthread_mutex_unlock(&r->lock);
+    if (!r->handoff) return;
+    if (r->batch) hand_on(r);
+    dn_handoff_settle(r->handoff);
 }
 
 /* Behind all that was told before. */
@@ -206,10 +130,10 @@ static __attribute__((noinline)) void hear_now(relay *r, const event *e) {
 static __attribute__((noinline)) void put(relay *r, const event *e) {
     const dn_happening *h = e->h;
 
-    if (r->filling && r->filling->len + entry_room(h->id_len) > BATCH_BYTES) hand_on(r);
-    if (!r->filling) have_one(r);
-    entry *one = (entry *)(void *)(r->filling->bytes + r->filling->len);
-    r->filling->len += entry_room(h->id_len);
+    if (r->batch && r->len + entry_room(h->id_len) > BATCH_BYTES) hand_on(r);
+    if (!r->batch) r->batch = dn_handoff_batch(r->handoff);
+    entry *one = (entry *)(void *)(r->batch + r->len);
+    r->len += entry_room(h->id_len);
     one->t_ms = e->t_ms;
     one->steady_ms = e->steady_ms;
     one->at_ms = h->at_ms;
@@ -240,7 +164,7 @@ static __attribute__((noinline)) void put(relay *r, const event *e) {
 void relay_tell(void *to, const event *e) {
     relay *r = to;
 
-    if (!r->apart) r->hear(r->context, e);
+    if (!r->handoff) r->hear(r->context, e);
     else if (e->h) put(r, e);
     else hear_now(r, e);
 }

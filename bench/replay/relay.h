@@ -21,7 +21,4 @@ void relay_tell(void *relay, const event *e);
 /* All that was told has been heard: until the next is, nobody hears, and what they wrote is the caller's to read. */
 void relay_settle(relay *r);
 
-/* May this process run on more than one processor at a time? */
-bool relay_has_room(void);
-
 #endif

@@ -2,6 +2,7 @@
 #include "replay.h"
 
 #include "check.h"
+#include "diurnal/handoff.h"
 #include "events_out.h"
 #include "output.h"
 #include "relay.h"
@@ -140,7 +141,7 @@ static int prepare(replay *r, char *why) {
     if (r->config->out && (rc = open_output(r, why)) < 0) return rc;
     r->summary = summary_new();
     /* Without files so little is done with an event that to hand it over takes as long. */
-    const bool apart = r->output && relay_has_room();
+    const bool apart = r->output && dn_handoff_has_room();
     if (!r->summary || open_check(r) < 0 || relay_new(hear, r, apart, &r->relay) < 0)
         return starved(why);
     const world_config setup = {
