@@ -34,7 +34,8 @@ enum dn_service_msg {
     DN_FINALIZED,        /* kv       -> executor  dn_finalized...: after the commit */
     DN_SETTLED,          /* executor -> queue     dn_settled...: out of "queued or running" */
     DN_USERS_CHANGED,    /* kv       -> tick, queue  dn_change...: after the commit */
-    DN_HOOKS_ADDED,      /* kv       -> hooks     nothing: look at the outbox */
+    DN_USERS_TOLD_AGAIN, /* tick     -> queue     dn_change...: kv's, behind the plan made without them */
+    DN_HOOKS_ADDED, /* kv       -> hooks     nothing: look at the outbox */
 
     /* Calls to kv. Each has one answer, DN_KV_ANSWER unless it says otherwise. SET and REMOVE may be sent as well:
      * then nobody is told, and they wait in the line while the disk is full. */

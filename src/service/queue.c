@@ -57,7 +57,9 @@ static const dn_handler queue_handlers[] = {
     {DN_TAKE, queue_on_take},             /* executor -> room for more */
     {DN_SETTLED, queue_on_settled},       /* executor -> it neither waits nor runs any more */
     {DN_USERS_CHANGED, queue_on_changed}, /* kv       -> another due, a day closed, a user gone */
-    {DN_MSG_DOWN, queue_on_down},         /* a planner has ended, behind all it said */
+    {DN_USERS_TOLD_AGAIN,
+     queue_on_changed},           /* tick -> the same, behind what was planned without it */
+    {DN_MSG_DOWN, queue_on_down}, /* a planner has ended, behind all it said */
     {QUEUE_GO_ON, queue_on_go_on},
     {QUEUE_SWEEP, queue_on_sweep}, /* what need not be remembered is forgotten */
     {DN_ASK_STATUS, queue_on_ask_status},
@@ -98,7 +100,8 @@ static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const ch
 
 /* kv's word of a change may have come before there was a record, and the planner that was to tell of it once more may
  * have ended. What the next one says is no older, and what it does not know yet it tells behind its plan. So whoever
- * waits stays where it is until that one has asked for all it wants; whom it did not ask for has no window any more. */
+ * waits stays where it is until that one has asked for all it wants; whom it did not ask for, and of whom kv has said nothing
+ * since, has no window any more. */
 static void planner_ended(queue *q) {
     q->planner = DN_NOBODY;
     q->planners++;
@@ -122,8 +125,12 @@ static int queue_on_down(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
+static bool is_sure(const queue *q, const book_record *r) {
+    return r->planner == BOOK_KV_SAID || r->planner == q->planners;
+}
+
 static void believe(queue *q, const dn_attempt *a, book_record *r) {
-    if (r->planner == q->planners) return;
+    if (is_sure(q, r)) return;
     r->planner = q->planners;
     if (book_n(r) != a->n || r->user.due == a->due) return;
     r->user.due = a->due;
@@ -142,6 +149,7 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *
     if (book_n(r) && book_n(r) != a->n) { /* begins anew */
         r->days[0].attempts = r->days[1].attempts = 0;
         r->days[0].cls = r->days[1].cls = DN_CLASS_NONE;
+        r->planner = q->planners;
     }
     if (book_n(r) == a->n && (r->gone || dn_daily_is_finalized(&r->user, a->day))) {
         q->status.deduped++; /* the planner did not know yet */
@@ -231,16 +239,17 @@ static void keep_a_while(dn_self *self, book_record *r) {
 }
 
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
-    queue *q = state;
+    queue     *q = state;
+    const bool by_kv = dn_msg_kind(msg) == DN_USERS_CHANGED;
 
     for (DN_PACK_EACH_ID(dn_change, c, msg)) {
         book_record *r = book_of_n(&q->book, c->n);
-        if (!r) continue;
+        if (!r || (!by_kv && r->planner == BOOK_KV_SAID)) continue;
         const bool moved = r->user.due != c->due;
         r->user = (dn_daily_user){c->due, c->last_day, c->starts_on};
         r->context_epoch = c->context_epoch;
         r->gone = c->removed;
-        r->planner = q->planners;
+        r->planner = by_kv ? BOOK_KV_SAID : q->planners;
         if (r->gone) keep_a_while(self, r);
         if (r->state != BOOK_QUEUED) continue;
         if (r->gone) dropped(self, q, r);
@@ -283,7 +292,7 @@ static int queue_flush(dn_self *self, void *state) {
     int           left = EXPIRE_AT_ONCE;
 
     for (book_record *r; q->room > 0 && left > 0 && !q->unsure && (r = book_first(&q->book));) {
-        if (r->planner == q->planners &&
+        if (is_sure(q, r) &&
             dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms)) {
             hand_out(self, q, r);
         } else {

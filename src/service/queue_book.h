@@ -20,6 +20,9 @@ typedef struct book_day {
     int64_t  next_ns; /* steady: not to be queued before */
 } book_day;
 
+/* Of this registration kv itself has said what it is since the record knows it: that is never older than what others say. */
+#define BOOK_KV_SAID UINT32_MAX
+
 typedef struct book_record {
     dn_chain_link        by_hash; /* its id's */
     dn_chain_link        by_n;    /* the registration it was queued under last; key 0: none */
@@ -30,11 +33,12 @@ typedef struct book_record {
     dn_day               day;
     uint32_t             place; /* BOOK_QUEUED: in the order's row, or its heap */
     uint32_t             context_epoch;
-    uint32_t             planner; /* how many had ended when it was asked for, or changed, last */
-    bool                 in_row;
-    bool                 gone; /* n has been removed */
-    uint8_t              state;
-    uint8_t              id_len;
+    uint32_t
+         planner; /* how many had ended when it was asked for, or changed, last; or BOOK_KV_SAID */
+    bool in_row;
+    bool gone; /* n has been removed */
+    uint8_t  state;
+    uint8_t  id_len;
     book_day days[2]; /* two, because a step of the clock may go back to the one before */
     char     id[];
 } book_record;

@@ -116,7 +116,7 @@ static int tick_init(dn_self *self, void *state, const void *config) {
     dn_own(self, t->roster, dn_roster_free);
     dn_own(self, &t->deferred, deferred_release);
     dn_pipe_init(self, &t->to_queue, DN_QUEUE, DN_PLAN_ATTEMPTS);
-    dn_pipe_init(self, &t->to_queue_changes, DN_QUEUE, DN_USERS_CHANGED);
+    dn_pipe_init(self, &t->to_queue_changes, DN_QUEUE, DN_USERS_TOLD_AGAIN);
     dn_pipe_init(self, &t->to_kv, DN_KV, DN_FINALIZE_CUTOFF);
     dn_pipe_init(self, &t->to_kv_missed, DN_KV, DN_RECORD_MISSED);
     dn_watch_clock(self);

@@ -644,6 +644,28 @@ TEST(whom_a_planner_that_ended_asked_for_and_the_next_one_does_not_is_not_attemp
     world_ends();
 }
 
+/* With ticks so far apart a window opens between two of them: nobody asks for her again before her turn comes. */
+TEST(who_waits_starts_by_the_due_that_kv_told_though_a_planner_has_ended_since) {
+    world_at(AT(18, 50));
+    w.config.tick_ms = 900000;
+    w.config.max_concurrency = 1;
+    w.config.job_timeout_ms = 3600000;
+    job_is_ok("busy", 0, 50 * 60000); /* until 19:40 */
+    world_boots();
+    user("busy", DUE(19, 45));
+    user("ada", DUE(20, 0));
+    world_runs_to(AT(19, 10));
+    CHECK_INT(starts_of("busy"), 1);
+    CHECK_UINT(queue_now().queued, 1);
+    user("ada", DUE(20, 35));
+    world_runs_for(1000);
+    plan_is_late("busy", stored("busy").n); /* by another planner, which ends with that */
+    world_runs_to(AT(19, 44));
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_UINT(queue_now().expired, 0);
+    world_ends();
+}
+
 TEST(what_a_new_planner_says_of_a_due_is_believed_of_who_waits) {
     world_at(AT(18, 50));
     w.config.max_concurrency = 1;
