@@ -57,14 +57,6 @@ static void head_set(events_out *o, int64_t t_ms) {
     o->t_day_ms = dn_day_start_ms(dn_day_of_ms(t_ms));
 }
 
-/* "HH:MM:SS.mmm" over what is there: the date is the same as before. */
-static void write_time(char *at, uint32_t ms) {
-    at = dn_digits_pair(at, ms / 3600000) + 1;
-    at = dn_digits_pair(at, ms / 60000 % 60) + 1;
-    at = dn_digits_pair(at, ms / 1000 % 60) + 1;
-    (void)dn_digits_pad(at, ms % 1000, 3);
-}
-
 static __attribute__((noinline)) void head_move(events_out *o, int64_t t_ms) {
     const int64_t in_day_ms = t_ms - o->t_day_ms;
 
@@ -72,7 +64,7 @@ static __attribute__((noinline)) void head_move(events_out *o, int64_t t_ms) {
         head_set(o, t_ms);
         return;
     }
-    write_time(o->head + HEAD_T + sizeof "YYYY-MM-DDT" - 1, (uint32_t)in_day_ms);
+    text_out_time(o->head + HEAD_T + sizeof "YYYY-MM-DDT" - 1, (uint32_t)in_day_ms);
     o->t_ms = t_ms;
 }
 

@@ -9,6 +9,13 @@
 
 char *text_out_number(char *at, int64_t value) { return dn_digits_write(at, value); }
 
+void text_out_time(char *at, uint32_t ms) {
+    at = dn_digits_pair(at, ms / 3600000) + 1;
+    at = dn_digits_pair(at, ms / 60000 % 60) + 1;
+    at = dn_digits_pair(at, ms / 1000 % 60) + 1;
+    (void)dn_digits_pad(at, ms % 1000, 3);
+}
+
 char *text_out_real(char *at, double value) {
     if (!isfinite(value)) return text_out_words(at, "null");
     for (int digits = 1; digits <= 17; digits++) {

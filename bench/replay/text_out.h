@@ -14,6 +14,10 @@ static inline char *text_out_words(char *at, const char *words) {
 }
 
 char *text_out_number(char *at, int64_t value);
+
+/* "HH:MM:SS.mmm" of a day's milliseconds, over the text of an instant of the same day: what stands between the digits is
+ * there. */
+void  text_out_time(char *at, uint32_t ms);
 char *text_out_real(char  *at,
                     double value); /* as short as it can be read back; null for what is no number */
 

@@ -14,8 +14,15 @@ typedef struct day_text {
     char   text[DN_DAY_TEXT + 2];
 } day_text;
 
+/* Likewise the date of most instants. */
+typedef struct instant_text {
+    dn_day day; /* DN_DAY_NONE: of no instant yet */
+    char   text[DN_INSTANT_TEXT + 2];
+} instant_text;
+
 typedef struct day_texts {
-    day_text last, first;
+    day_text     last, first;
+    instant_text run;
 } day_texts;
 
 static char *put_day(char *at, dn_day day, day_text *last) {
@@ -32,19 +39,26 @@ static char *put_day(char *at, dn_day day, day_text *last) {
     return text_out_words(at, last->text);
 }
 
-static char *put_instant(char *at, int64_t ms) {
-    char text[DN_INSTANT_TEXT];
-
+static char *put_instant(char *at, int64_t ms, instant_text *last) {
     if (ms == INT64_MIN) return text_out_words(at, "null");
-    dn_instant_write(ms, text);
-    return text_out_string(at, text, DN_INSTANT_TEXT - 1);
+    const dn_day day = dn_day_of_ms(ms);
+    if (day == last->day) {
+        text_out_time(last->text + sizeof "\"YYYY-MM-DDT" - 1,
+                      (uint32_t)(ms - dn_day_start_ms(day)));
+    } else {
+        last->day = day;
+        last->text[0] = '"';
+        dn_instant_write(ms, last->text + 1);
+        memcpy(last->text + DN_INSTANT_TEXT, "\"", sizeof "\"");
+    }
+    return text_out_words(at, last->text);
 }
 
 static void put_user(FILE *file, const dn_user *u, day_texts *days) {
     const char *status = dn_daily_status_text(u->status);
     char        line[LINE_MAX], due[DN_DUE_TEXT], *at = text_out_words(line, "{\"id\":");
 
-    at = text_out_string(at, u->id, u->id_len);
+    at = text_out_id(at, u->id, u->id_len);
     dn_due_write(u->due, due);
     at = text_out_words(at, ",\"due\":\"");
     at = text_out_words(at, due);
@@ -54,7 +68,7 @@ static void put_user(FILE *file, const dn_user *u, day_texts *days) {
     at = u->last_day == DN_DAY_NONE || !status ? text_out_words(at, "null")
                                                : text_out_string(at, status, strlen(status));
     at = text_out_words(at, ",\"last_run_at\":");
-    at = put_instant(at, u->last_run_ms);
+    at = put_instant(at, u->last_run_ms, &days->run);
     at = text_out_words(at, ",\"context_epoch\":");
     at = text_out_number(at, u->context_epoch);
     at = text_out_words(at, ",\"starts_on\":");
@@ -67,9 +81,10 @@ int users_out_write(dn_store *store, FILE *file, users_look *look, void *context
     dn_user       *users = malloc(PAGE * sizeof *users);
     dn_user_filter filter = {.due_to = DN_DAY_MINUTES - 1};
     dn_user        last;
-    day_texts      days = {.last = {DN_DAY_NONE, "null"}, .first = {DN_DAY_NONE, "null"}};
-    bool           more = true;
-    int            rc = users ? DN_OK : DN_ENOMEM;
+    day_texts      days = {
+             .last = {DN_DAY_NONE, "null"}, .first = {DN_DAY_NONE, "null"}, .run = {.day = DN_DAY_NONE}};
+    bool more = true;
+    int  rc = users ? DN_OK : DN_ENOMEM;
 
     while (rc == DN_OK && more) {
         size_t len = 0;
