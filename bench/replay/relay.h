@@ -15,8 +15,8 @@ typedef void relay_hear(void *context, const event *e);
 DN_MUST_USE int relay_new(relay_hear *hear, void *context, bool apart, relay **out_relay);
 void            relay_free(relay *r); /* accepts NULL; what was told and not heard is dropped */
 
-/* One thread tells. relay: a relay, as whoever is given a function to tell knows only where to. */
-void relay_tell(void *relay, const event *e);
+/* One thread tells. to: a relay, as whoever is given a function to tell knows only where to. */
+void relay_tell(void *to, const event *e);
 
 /* All that was told has been heard: until the next is, nobody hears, and what they wrote is the caller's to read. */
 void relay_settle(relay *r);
