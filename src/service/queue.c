@@ -131,8 +131,9 @@ static bool is_sure(const queue *q, const book_record *r) {
 
 static void believe(queue *q, const dn_attempt *a, book_record *r) {
     if (is_sure(q, r)) return;
+    if (book_n(r) && book_n(r) != a->n) return; /* of this one it says nothing */
     r->planner = q->planners;
-    if (book_n(r) != a->n || r->user.due == a->due) return;
+    if (!book_n(r) || r->user.due == a->due) return;
     r->user.due = a->due;
     if (r->state == BOOK_QUEUED) book_reorder(&q->book, r);
 }

@@ -172,7 +172,8 @@ int book_enqueue(book *b, book_record *r, uint64_t n, dn_day day, uint32_t due,
                  uint32_t context_epoch) {
     assert(r->state == BOOK_IDLE && n > 0);
     if (order_reserve(&b->waiting) < 0) return DN_ENOMEM;
-    if (book_n(r) != n) {
+    const bool known = book_n(r) == n;
+    if (!known) {
         if (book_n(r)) dn_chains_remove(&b->by_n, &r->by_n);
         r->by_n.key = n;
         if (dn_chains_add(&b->by_n, &r->by_n) < 0) {
@@ -185,7 +186,8 @@ int book_enqueue(book *b, book_record *r, uint64_t n, dn_day day, uint32_t due,
     look_leave(r);
     r->gone = false;
     r->day = day;
-    r->context_epoch = context_epoch;
+    /* It only grows: the greater one is the newer. */
+    if (!known || context_epoch > r->context_epoch) r->context_epoch = context_epoch;
     r->state = BOOK_QUEUED;
     order_put(&b->waiting, r, key_of(r, b->arrivals++));
     return DN_OK;

@@ -644,6 +644,46 @@ TEST(whom_a_planner_that_ended_asked_for_and_the_next_one_does_not_is_not_attemp
     world_ends();
 }
 
+/* As a planner does, of which a change is told behind its plan; kv has told a newer one since. */
+static void told_late(uint64_t n, uint32_t due) {
+    const dn_change change = {.n = n,
+                              .last_day = DN_DAY_NONE,
+                              .starts_on = TODAY,
+                              .recorded = DN_DAY_NONE,
+                              .due = (uint16_t)due};
+    dn_runtime     *rt = dn_sim_runtime(w.sim);
+
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_QUEUE), DN_USERS_TOLD_AGAIN, &change,
+                      (sizeof change + 7) & ~(size_t)7),
+              DN_OK);
+}
+
+/* Her removal found no record; then a planner asks for the one she was, and ends, and the next one for the one she is. */
+TEST(who_was_removed_does_not_start_because_her_id_is_asked_for_again) {
+    world_at(AT(7, 5));
+    w.config.max_concurrency = 1;
+    w.config.job_timeout_ms = 3600000;
+    job_is_ok("busy", 0, 20 * 60000 + 30000); /* from 07:05 on */
+    world_boots();
+    user("busy", DUE(7, 55));
+    world_runs_to(AT(7, 6) + 1000);
+    CHECK_INT(starts_of("busy"), 1);
+    user("ada", DUE(20, 0));
+    const uint64_t was = stored("ada").n;
+    CHECK_INT(remove_user("ada"), DN_OK);
+    world_runs_for(1000);
+    plan_is_late("ada", was);
+    world_runs_for(1000);
+    CHECK_UINT(queue_now().queued, 1);
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 25) + 45000); /* busy has ended, and her turn has come */
+    CHECK_UINT(queue_now().expired, 1);
+    CHECK_INT(starts_of("ada"), 0);
+    world_runs_to(AT(7, 30));
+    CHECK_INT(starts_of("ada"), 1);
+    world_ends();
+}
+
 /* With ticks so far apart a window opens between two of them: nobody asks for her again before her turn comes. */
 TEST(who_waits_starts_by_the_due_that_kv_told_though_a_planner_has_ended_since) {
     world_at(AT(18, 50));
@@ -660,6 +700,7 @@ TEST(who_waits_starts_by_the_due_that_kv_told_though_a_planner_has_ended_since) 
     user("ada", DUE(20, 35));
     world_runs_for(1000);
     plan_is_late("busy", stored("busy").n); /* by another planner, which ends with that */
+    told_late(stored("ada").n, DUE(19, 15));
     world_runs_to(AT(19, 44));
     CHECK_INT(starts_of("ada"), 1);
     CHECK_UINT(queue_now().expired, 0);

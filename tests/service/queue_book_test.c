@@ -402,6 +402,22 @@ TEST(throttle_and_running_mark_stay_with_the_id_when_it_is_registered_again) {
     book_done(&b);
 }
 
+TEST(an_epoch_that_a_plan_does_not_know_yet_stays) {
+    book         b = {0};
+    book_record *r = book_open(&b, "ada", 3);
+
+    CHECK(r);
+    CHECK_INT(book_enqueue(&b, r, /* n= */ 1, /* day= */ 20000, /* due= */ 720, /* epoch= */ 3),
+              DN_OK);
+    book_unqueue(&b, r);
+    CHECK_INT(book_enqueue(&b, r, 1, 20000, 720, /* epoch= */ 2), DN_OK);
+    CHECK_UINT(r->context_epoch, 3);
+    book_unqueue(&b, r);
+    CHECK_INT(book_enqueue(&b, r, /* n= */ 2, 20000, 720, /* epoch= */ 0), DN_OK);
+    CHECK_UINT(r->context_epoch, 0);
+    book_done(&b);
+}
+
 TEST(a_step_back_to_the_day_before_and_on_again_finds_both_throttles) {
     book         b = {0};
     book_record *r = book_open(&b, "ada", 3);
