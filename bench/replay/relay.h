@@ -1,7 +1,7 @@
 /* relay.h - events, heard on a thread of their own while whoever tells them goes on.
  * They are heard one after the other, in the order they were told, and never by two threads at once. What has to be copied of
- * an event is, so that it may be heard later than it happened. Where there is no second processor, or no thread to be had,
- * each is heard at once by who tells it. */
+ * an event is, so that it may be heard later than it happened. Where no other thread is wanted, or none is to be had, each is
+ * heard at once by who tells it. */
 #ifndef DIURNAL_REPLAY_RELAY_H
 #define DIURNAL_REPLAY_RELAY_H
 

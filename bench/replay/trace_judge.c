@@ -32,6 +32,7 @@ static const wanted wants[TRACE_KEYS] = {
     [TRACE_KEY_RESULT] = {"no result", "ok, error, timeout, hang or crash"},
     [TRACE_KEY_ERROR_CLASS] = {"no error class", "req, llm, parse or unknown"},
     [TRACE_KEY_DURATION_MS] = DURATION,
+    [TRACE_KEY_STOPPED_MS] = {"no time", "whole milliseconds since the header's start"},
     [TRACE_KEY_DOWN_MS] = DURATION,
     [TRACE_KEY_STEP_MS] = {"no step", "a whole number of milliseconds, as -3600000"},
     [TRACE_KEY_FOR_MS] = DURATION,
@@ -112,20 +113,14 @@ int trace_judge_line(trace_judge *judge, const trace_line *line, trace_op *out_o
 /* As the daemon writes it, by the milliseconds since `start`; as a person may, by an instant. */
 static int stopped_read(const trace_judge *j, const trace_line *line, int64_t *out_ms,
                         char *fault) {
-    const trace_value *const value = &line->values[TRACE_KEY_STOPPED];
-    char                     shown[TRACE_SHOWN];
+    const trace_value *const at = &line->values[TRACE_KEY_STOPPED];
+    int64_t                  since_ms = 0;
 
-    if (value->kind == TRACE_VALUE_NONE) return DN_OK;
-    if (value->kind == TRACE_VALUE_TEXT)
-        return trace_judge_instant("stopped", value, out_ms, fault);
-    if (value->kind == TRACE_VALUE_NUMBER && value->number >= -MS_MAX && value->number <= MS_MAX) {
-        *out_ms = j->settings->start_ms + value->number;
-        return DN_OK;
-    }
-    return trace_fault(fault,
-                       "stopped: %s is no instant; want whole milliseconds since the header's "
-                       "start, or " INSTANT_RIGHT,
-                       trace_value_show(value, shown));
+    if (at->kind != TRACE_VALUE_NONE) return trace_judge_instant("stopped", at, out_ms, fault);
+    if (line->values[TRACE_KEY_STOPPED_MS].kind == TRACE_VALUE_NONE) return DN_OK;
+    const int rc = number_read(line, TRACE_KEY_STOPPED_MS, -MS_MAX, MS_MAX, &since_ms, fault);
+    if (rc == DN_OK) *out_ms = j->settings->start_ms + since_ms;
+    return rc;
 }
 
 static int outcome(trace_judge *j, const trace_line *line, char *fault) {

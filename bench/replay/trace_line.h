@@ -24,6 +24,7 @@
     X(STEP_MS, step_ms)                                                                            \
     X(FOR_MS, for_ms)                                                                              \
     X(STOPPED, stopped)                                                                            \
+    X(STOPPED_MS, stopped_ms)                                                                      \
     X(LAST_DATE, last_date)                                                                        \
     X(STATUS, status)                                                                              \
     X(LAST_RUN_AT, last_run_at)                                                                    \

@@ -185,7 +185,7 @@ size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64
     }
     PUT(at, ",\"duration_ms\":");
     at = dn_digits_write(at, duration_ms);
-    PUT(at, ",\"stopped\":");
+    PUT(at, ",\"stopped_ms\":");
     at = dn_digits_write(at, stopped_ms);
     return ended(out, at);
 }

@@ -52,9 +52,9 @@ TEST(a_recorded_job_stops_when_it_did) {
 TEST(when_a_job_stopped_may_be_said_in_milliseconds_since_the_start) {
     trace_is(HEAD("07:30:00") ADA
              "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":1,"
-             "\"result\":\"error\",\"duration_ms\":900,\"stopped\":907}\n"
+             "\"result\":\"error\",\"duration_ms\":900,\"stopped_ms\":907}\n"
              "{\"op\":\"outcome\",\"id\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":2,"
-             "\"result\":\"ok\",\"duration_ms\":500,\"stopped\":600509}      \n");
+             "\"result\":\"ok\",\"duration_ms\":500,\"stopped_ms\":600509}      \n");
     runs();
     CHECK_STR(run.users,
               ENDS_AS("ada", "\"2026-03-02\"", "\"success\"", "\"2026-03-02T06:10:00.509Z\"", "0"));

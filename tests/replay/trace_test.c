@@ -630,9 +630,8 @@ TEST(each_fault_of_an_outcome_is_said_in_words) {
                  "error_class: 1 is no error class; want req, llm, parse or unknown");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"duration_ms\":-5}",
                  "duration_ms: -5 is no duration; " MS);
-    line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"stopped\":0.5}",
-                 "stopped: 0.5 is no instant; want whole milliseconds since the header's start, or "
-                 "RFC 3339 in UTC, as 2026-03-01T08:00:00Z");
+    line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"stopped_ms\":0.5}",
+                 "stopped_ms: 0.5 is no time; want whole milliseconds since the header's start");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"stopped\":\"then\"}",
                  "stopped: \"then\" is no instant; want RFC 3339 in UTC, as 2026-03-01T08:00:00Z");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"day\":\"2026-02-30\"}",
