@@ -8,10 +8,15 @@
 
 /* Bodies of up to so many bytes are all as big as that. At most so many of a size are kept; what comes beyond that, or is
  * larger than all of them, is the system's. */
-static const struct { uint32_t bytes, max; } kept[BODY_SIZES] = {{512, 1024}, {4096, 64}};
+static const struct {
+    uint32_t bytes, max;
+} kept[BODY_SIZES] = {{512, 1024}, {1024, 64}, {2048, 64}, {4096, 64}};
 
 static inline int size_of(size_t size) {
-    return size <= kept[0].bytes ? 0 : size <= kept[1].bytes ? 1 : BODY_SIZES;
+    int of = 0;
+
+    while (of < BODY_SIZES && size > kept[of].bytes) of++;
+    return of;
 }
 
 static inline void *kept_take(int of) {

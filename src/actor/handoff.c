@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 16 }; /* malloc's */
 
 struct dn_handoff {
     dn_handoff_take *take;
@@ -72,7 +72,8 @@ int dn_handoff_new(size_t batches, size_t bytes, dn_handoff_take *take, void *co
                    dn_handoff **out_handoff) {
     dn_handoff *h = mem_alloc(sizeof *h);
 
-    assert(batches > 0 && bytes > 0 && bytes % ALIGNMENT == 0 && "whole lines of a cache");
+    assert(batches > 0 && bytes > 0 && bytes % ALIGNMENT == 0 &&
+           "batches stand one behind the other, aligned for anything");
     if (!h) return DN_ENOMEM;
     h->take = take;
     h->context = context;
@@ -111,6 +112,7 @@ void *dn_handoff_batch(dn_handoff *h) {
 void dn_handoff_give(dn_handoff *h, size_t len) {
     assert(len <= h->bytes && "a batch has no more room than that");
     pthread_mutex_lock(&h->lock);
+    assert(h->given - h->taken < h->batches && "a batch is had before it is given");
     h->lens[h->given++ % h->batches] = len;
     pthread_cond_signal(&h->was_given);
     pthread_mutex_unlock(&h->lock);

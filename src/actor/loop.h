@@ -188,7 +188,7 @@ typedef struct driver {
 
 enum {
     STATE_CLASSES = 7, /* 16 << i bytes each */
-    BODY_SIZES = 2,
+    BODY_SIZES = 4,
     TURN_MESSAGES = 64,
     POLL_NS = 200 * 1000,
     /* Handlers that take longer than so many readings of the clock are timed one by one. Shorter ones

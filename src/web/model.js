@@ -1,6 +1,7 @@
 /* model.js - what the page knows of the daemon, kept up by its events.
  * It is read whole once the stream has begun, so nothing is missed between the two; then only what changes comes in. Views
- * are told which parts have changed, at most once a frame, and not at all while nobody looks at the page. */
+ * are told which parts have changed, at most once a frame, and not at all while nobody looks at the page; but that the
+ * connection has come or gone, at once. */
 import { get } from './api.js';
 import { listen } from './stream.js';
 import { dayOf, DAY_MINUTES, dueMinute } from './words.js';
@@ -94,7 +95,7 @@ export function newModel({ onEnded }) {
         if (state.ended) { model.ended = true; onEnded(); return; }
         model.connection = { connected: Boolean(state.connected), retryIn: state.retryIn ?? null, error: state.error || null };
         changed.add('connection');
-        tell(); /* at once: nothing else on the page is worth as much */
+        queueMicrotask(tell); /* before the next frame: nothing else on the page is worth as much */
     });
 
     /* The time goes on whether anything happens or not; and what could not be read is read by and by. */
