@@ -407,13 +407,14 @@ TEST(an_epoch_that_a_plan_does_not_know_yet_stays) {
     book_record *r = book_open(&b, "ada", 3);
 
     CHECK(r);
-    CHECK_INT(book_enqueue(&b, r, /* n= */ 1, /* day= */ 20000, /* due= */ 720, /* epoch= */ 3),
-              DN_OK);
+    CHECK_INT(
+        book_enqueue(&b, r, /* n= */ 1, /* day= */ 20000, /* due= */ 720, /* context_epoch= */ 3),
+        DN_OK);
     book_unqueue(&b, r);
-    CHECK_INT(book_enqueue(&b, r, 1, 20000, 720, /* epoch= */ 2), DN_OK);
+    CHECK_INT(book_enqueue(&b, r, 1, 20000, 720, /* context_epoch= */ 2), DN_OK);
     CHECK_UINT(r->context_epoch, 3);
     book_unqueue(&b, r);
-    CHECK_INT(book_enqueue(&b, r, /* n= */ 2, 20000, 720, /* epoch= */ 0), DN_OK);
+    CHECK_INT(book_enqueue(&b, r, /* n= */ 2, 20000, 720, /* context_epoch= */ 0), DN_OK);
     CHECK_UINT(r->context_epoch, 0);
     book_done(&b);
 }
