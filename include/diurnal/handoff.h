@@ -14,8 +14,8 @@ typedef void dn_handoff_take(void *context, const void *batch, size_t len);
 /* DN_ENOMEM: no memory, or no thread. */
 DN_MUST_USE int dn_handoff_new(size_t batches, size_t bytes, dn_handoff_take *take, void *context,
                                dn_handoff **out_handoff);
-void            dn_handoff_free(
-               dn_handoff *handoff); /* accepts NULL; what was given and not taken is dropped */
+/* Accepts NULL; what was given and not taken is dropped. */
+void dn_handoff_free(dn_handoff *handoff);
 
 /* The batch to be filled, for the one thread that fills; aligned for anything. It waits until there is one. */
 void *dn_handoff_batch(dn_handoff *handoff);

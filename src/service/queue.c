@@ -57,9 +57,8 @@ static const dn_handler queue_handlers[] = {
     {DN_TAKE, queue_on_take},             /* executor -> room for more */
     {DN_SETTLED, queue_on_settled},       /* executor -> it neither waits nor runs any more */
     {DN_USERS_CHANGED, queue_on_changed}, /* kv       -> another due, a day closed, a user gone */
-    {DN_USERS_TOLD_AGAIN,
-     queue_on_changed},           /* tick -> the same, behind what was planned without it */
-    {DN_MSG_DOWN, queue_on_down}, /* a planner has ended, behind all it said */
+    {DN_USERS_TOLD_AGAIN, queue_on_changed}, /* tick  -> the same, behind a plan without it */
+    {DN_MSG_DOWN, queue_on_down},            /* a planner has ended, behind all it said */
     {QUEUE_GO_ON, queue_on_go_on},
     {QUEUE_SWEEP, queue_on_sweep}, /* what need not be remembered is forgotten */
     {DN_ASK_STATUS, queue_on_ask_status},

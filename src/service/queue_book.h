@@ -33,12 +33,11 @@ typedef struct book_record {
     dn_day               day;
     uint32_t             place; /* BOOK_QUEUED: in the order's row, or its heap */
     uint32_t             context_epoch;
-    uint32_t
-         planner; /* how many had ended when it was asked for, or changed, last; or BOOK_KV_SAID */
-    bool in_row;
-    bool gone; /* n has been removed */
-    uint8_t  state;
-    uint8_t  id_len;
+    uint32_t             planner; /* who was believed last: so many had ended; or BOOK_KV_SAID */
+    bool                 in_row;
+    bool                 gone; /* n has been removed */
+    uint8_t              state;
+    uint8_t              id_len;
     book_day days[2]; /* two, because a step of the clock may go back to the one before */
     char     id[];
 } book_record;
