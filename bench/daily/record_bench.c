@@ -67,7 +67,7 @@ static const dn_class   kv_class = {.name = "kv", .handlers = DN_SLICE(kv_rows)}
 
 static int planner_init(dn_self *self, void *state, const void *config) {
     (void)state, (void)config;
-    DN_SAY(bench.recorder, self, DN_HAPPENED_TICK, .at_ms = dn_now_ms(self));
+    DN_SAY(bench.recorder, self, DN_HAPPENED_TICK_BEGINS, .at_ms = dn_now_ms(self));
     return DN_OK;
 }
 

@@ -406,6 +406,7 @@ static void on_happening(check *c, const event *e) {
     case DN_HAPPENED_STORE_FAILED: on_store_failed(c); return;
     case DN_HAPPENED_STORE_WELL: on_store_well(c); return;
     case DN_HAPPENED_CLOCK: c->unsaid_ms -= h->step_ms; return;
+    case DN_HAPPENED_TICK_BEGINS:
     case DN_HAPPENINGS: break;
     }
 }

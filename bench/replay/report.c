@@ -73,6 +73,7 @@ static void happened(report *r, const event *e) {
     case DN_HAPPENED_LATE_SUCCESS: day_ended(r, e->h, DAY_LATE); break;
     case DN_HAPPENED_MISSED: day_ended(r, e->h, DAY_MISSED); break;
     case DN_HAPPENED_CLOCK: marks_clock(&r->marks, e->steady_ms, e->h->step_ms); break;
+    case DN_HAPPENED_TICK_BEGINS:
     case DN_HAPPENED_TICK:
     case DN_HAPPENED_IGNORED:
     case DN_HAPPENED_SET:

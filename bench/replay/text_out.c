@@ -64,7 +64,7 @@ static __attribute__((noinline, cold)) char *put_escaped(char *at, uint64_t eigh
 
 /* Eight bytes of text, or the last of them: all eight are written, and those behind len will be written over. */
 static inline char *put_eight(char *at, uint64_t eight, uint64_t looked_at, size_t len) {
-    if (text_out_may_escape(looked_at)) return put_escaped(at, eight, len);
+    if (dn_text_may_escape(looked_at)) return put_escaped(at, eight, len);
     memcpy(at, &eight, sizeof eight);
     return at + len;
 }
@@ -77,7 +77,7 @@ char *text_out_string(char *at, const char *text, size_t len) {
     }
     if (len > 0) {
         const uint64_t rest = rest_of(text, len);
-        at = put_eight(at, rest, rest | TEXT_OUT_EACH('@') << len * 8, len);
+        at = put_eight(at, rest, rest | DN_TEXT_EACH('@') << len * 8, len);
     }
     *at++ = '"';
     return at;

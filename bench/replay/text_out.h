@@ -2,7 +2,7 @@
 #ifndef DIURNAL_REPLAY_TEXT_OUT_H
 #define DIURNAL_REPLAY_TEXT_OUT_H
 
-#include "diurnal/base.h"
+#include "domain/text.h"
 
 #include <string.h>
 
@@ -27,17 +27,6 @@ char *text_out_string(char *at, const char *text, size_t len);
 
 /* ---- The same of an id, millions of times ---- */
 
-#define TEXT_OUT_EACH(value) (UINT64_C(0x0101010101010101) * (value))
-
-/* May one of eight bytes want to be escaped? It may say so of a plain one; never the other way. Below # are a space and !,
- * which ids seldom have, the control characters and ". */
-static inline bool text_out_may_escape(uint64_t eight) {
-    const uint64_t slashes = eight ^ TEXT_OUT_EACH('\\');
-    const uint64_t below = (eight - TEXT_OUT_EACH('#')) & ~eight;
-
-    return (below | ((slashes - TEXT_OUT_EACH(1)) & ~slashes)) & TEXT_OUT_EACH(0x80);
-}
-
 /* Most ids have four to eight bytes, and nothing in them is escaped: read and written as two halves, which overlap and
  * agree where they do, they need no loop. */
 static inline char *text_out_id(char *at, const char *id, size_t len) {
@@ -46,7 +35,7 @@ static inline char *text_out_id(char *at, const char *id, size_t len) {
     if (len < sizeof first || len > 2 * sizeof first) return text_out_string(at, id, len);
     memcpy(&first, id, sizeof first);
     memcpy(&last, id + len - sizeof last, sizeof last);
-    if (text_out_may_escape(first | (uint64_t)last << 32)) return text_out_string(at, id, len);
+    if (dn_text_may_escape(first | (uint64_t)last << 32)) return text_out_string(at, id, len);
     *at++ = '"';
     memcpy(at, &first, sizeof first);
     memcpy(at + len - sizeof last, &last, sizeof last);

@@ -303,7 +303,9 @@ static void fill(world *w) {
     const trace_settings *s = w->config.settings;
 
     /* Of the clock it is told when that steps, whoever is there to notice. */
-    w->journal = (dn_journal){said, w, DN_HAPPENED_ANY & ~DN_HAPPENED_BIT(DN_HAPPENED_CLOCK)};
+    w->journal = (dn_journal){said, w,
+                              DN_HAPPENED_ANY & ~(DN_HAPPENED_BIT(DN_HAPPENED_CLOCK) |
+                                                  DN_HAPPENED_BIT(DN_HAPPENED_TICK_BEGINS))};
     w->service = (dn_service_config){
         .tick_ms = s->tick_ms,
         .window_minutes = (uint32_t)s->window_minutes,

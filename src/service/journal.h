@@ -10,6 +10,7 @@
 #include "runner/runner.h"
 
 typedef enum dn_happening_kind {
+    DN_HAPPENED_TICK_BEGINS,  /* tick: all that happens to its users by it comes behind this */
     DN_HAPPENED_TICK,         /* tick: planned, and the queue has said what it took */
     DN_HAPPENED_IGNORED,      /* queue: asked for and not taken, `reason` */
     DN_HAPPENED_ENQUEUED,     /* queue */

@@ -366,10 +366,14 @@ static bool is_before_its_tick(const recording *r, int64_t wall_ms, int64_t at_m
     return false;
 }
 
+static bool is_of_ticks(const record_note *n) {
+    return n->kind == DN_HAPPENED_TICK_BEGINS || n->kind == DN_HAPPENED_TICK;
+}
+
 static bool tick_is_waited_for(recording *r, const record_note *n, int64_t now_ns) {
     const int64_t newest_ms = r->ticks[(r->ticks_len - 1) % TICKS].came_ms;
 
-    return n->kind != DN_HAPPENED_TICK && tick_before(r, n->at_ms) > newest_ms &&
+    return !is_of_ticks(n) && tick_before(r, n->at_ms) > newest_ms &&
            now_ns - n->mono_ns < (int64_t)TICK_LATE_MS * 1000000;
 }
 
@@ -445,6 +449,8 @@ static void write_down(dn_self *self, recording *r, const record_note *n) {
     const int64_t at_ms = instant_of(r, n);
     char          line[RECORD_LINE_MAX];
 
+    /* Before it is planned it is not known what it makes of its users. */
+    if (n->kind == DN_HAPPENED_TICK_BEGINS) return;
     if (at_ms > r->covered_ms) r->covered_ms = at_ms;
     switch ((dn_happening_kind)n->kind) {
     case DN_HAPPENED_STOPPED: on_stopped(self, r, n, at_ms); return;
@@ -479,7 +485,7 @@ static void take(dn_self *self, recording *r, const record_note *n) {
     if (r->state == IDLE && n->kind == DN_HAPPENED_STORE_WELL) r->full = false;
     if (begins_here(self, r, n))
         begin(self, r, r->first ? r->first_ms : tick_before(r, n->at_ms), n);
-    if (r->state == IDLE) r->dropped += n->kind != DN_HAPPENED_TICK;
+    if (r->state == IDLE) r->dropped += !is_of_ticks(n);
     else write_down(self, r, n);
 }
 
@@ -498,7 +504,7 @@ static void take_all(dn_self *self, recording *r, int64_t now_ns) {
 static void note_ticks(recording *r, const record_packet *p, const char *notes) {
     for (size_t at = 0; p->lane == RECORD_MAIN && at < p->len;) {
         const record_note *n = (const record_note *)(const void *)(notes + at);
-        if (n->kind == DN_HAPPENED_TICK) tick_is_known(r, n);
+        if (n->kind == DN_HAPPENED_TICK_BEGINS) tick_is_known(r, n);
         at += dn_pack_room(sizeof *n + n->id_len);
     }
 }

@@ -43,6 +43,7 @@ int record_file_begin(record_file *f, const char *header, size_t len, size_t end
     f->fresh = true;
     f->bytes = 0;
     f->len = 0;
+    f->block = RECORD_BLOCK;
     f->end_at = end_at;
     return record_file_add(f, header, len);
 }
@@ -59,6 +60,7 @@ static int write_out(record_file *f) {
     }
     f->bytes += (int64_t)f->len;
     f->len = 0;
+    f->block = RECORD_BLOCK - (size_t)(f->bytes % RECORD_BLOCK);
     return DN_OK;
 }
 
@@ -69,21 +71,14 @@ static void stretch(record_file *f, size_t len) {
     f->len = len;
 }
 
-char *record_file_room(record_file *f, size_t max) {
-    const size_t left = RECORD_BLOCK - (size_t)(f->bytes % RECORD_BLOCK); /* of the block */
-
+char *record_file_room_slow(record_file *f, size_t max) {
     assert(f->fd >= 0);
     assert(max <= RECORD_BLOCK);
-    if (f->len > 0 && f->len + max > left) {
-        if (f->len < left) stretch(f, left);
+    if (f->len > 0) {
+        if (f->len < f->block) stretch(f, f->block);
         if (write_out(f) < 0) return NULL;
     }
-    return f->buffer + f->len;
-}
-
-void record_file_take(record_file *f, size_t len) {
-    f->len += len;
-    assert(f->len <= sizeof f->buffer);
+    return f->buffer;
 }
 
 int record_file_add(record_file *f, const char *line, size_t len) {
@@ -123,14 +118,14 @@ void record_file_give_up(record_file *f) {
     if (f->fd < 0) return;
     /* What was written of a line that is not whole; if it cannot go, replay says so. */
     if (ftruncate(f->fd, f->bytes) < 0) f->error = errno;
-    (void)close(f->fd);
-    f->fd = -1;
+    record_file_close(f);
     if (f->fresh) (void)unlink(path_of(f, ".new", path));
 }
 
 void record_file_close(record_file *f) {
     if (f->fd >= 0) (void)close(f->fd);
     f->fd = -1;
+    f->block = 0;
 }
 
 /* ---- Looking ---- */

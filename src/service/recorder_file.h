@@ -5,6 +5,8 @@
 
 #include "diurnal/base.h"
 
+#include <assert.h>
+
 /* What is written at once ends where a block of the file does: the system looks twice at a page that one write ends in and
  * the next begins with, and a long write that begins at its own multiple gets pages in one piece (measured: 45 ns a line of
  * 137 bytes by 64 KiB at any place, 35 by 256, and a dozen less in their places). */
@@ -18,6 +20,7 @@ typedef struct record_file {
     size_t      end_at;
     int64_t     bytes; /* on the disk, whole lines all */
     size_t      len;   /* in the buffer, whole lines too */
+    size_t      block; /* what of it may be written at once: up to the end of the file's block */
     int         error; /* of the system, where it failed */
     char        buffer[RECORD_BLOCK];
 } record_file;
@@ -30,8 +33,14 @@ void record_file_init(record_file *f, const char *path, uint32_t files);
 DN_MUST_USE int record_file_begin(record_file *f, const char *header, size_t len, size_t end_at);
 DN_MUST_USE int record_file_add(record_file *f, const char *line, size_t len);
 /* Room for a line of up to max bytes, to be written there and then taken, before anything else. NULL: it failed. */
-char *record_file_room(record_file *f, size_t max);
-void  record_file_take(record_file *f, size_t len);
+char               *record_file_room_slow(record_file *f, size_t max);
+static inline char *record_file_room(record_file *f, size_t max) {
+    return f->len + max <= f->block ? f->buffer + f->len : record_file_room_slow(f, max);
+}
+static inline void record_file_take(record_file *f, size_t len) {
+    f->len += len;
+    assert(f->len <= sizeof f->buffer);
+}
 /* What was added is in the file, and its trace ends there: what happens then is not in it. */
 DN_MUST_USE int record_file_flush(record_file *f, const char *end_text, size_t end_len);
 /* FILE.new is FILE from now on. */

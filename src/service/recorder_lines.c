@@ -3,7 +3,9 @@
 
 #include "domain/civil.h"
 #include "domain/digits.h"
+#include "domain/text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +19,8 @@ static char *put(char *at, const char *bytes, size_t len) {
 
 static char *put_text(char *at, const char *text) { return put(at, text, strlen(text)); }
 
-/* An id is UTF-8 without control characters: two characters are all there is to escape, and hardly ever is one there. */
-static char *put_escaped(char *at, const char *id, uint8_t len) {
+/* An id is UTF-8 without control characters: two characters are all there is to escape. */
+static __attribute__((noinline)) char *put_escaped(char *at, const char *id, uint8_t len) {
     for (uint8_t i = 0; i < len; i++) {
         if (id[i] == '"' || id[i] == '\\') *at++ = '\\';
         *at++ = id[i];
@@ -26,10 +28,22 @@ static char *put_escaped(char *at, const char *id, uint8_t len) {
     return at;
 }
 
-static char *put_id(char *at, const char *id, uint8_t len) {
+static_assert(DN_ID_MAX % 8 == 0, "behind an id is room up to a multiple of 8");
+
+/* Hardly ever is one there: so it is copied and looked at in one, by eights, and put otherwise if it has to be, or if
+ * what stands behind it looks as if. */
+static inline char *put_id(char *at, const char *id, uint8_t len) {
+    bool may_escape = false;
+
     PUT(at, "\"id\":\"");
-    if (memchr(id, '"', len) || memchr(id, '\\', len)) at = put_escaped(at, id, len);
-    else at = put(at, id, len);
+    for (size_t done = 0; done < len; done += 8) {
+        uint64_t eight;
+
+        memcpy(&eight, id + done, sizeof eight);
+        memcpy(at + done, &eight, sizeof eight);
+        may_escape |= dn_text_may_escape(eight);
+    }
+    at = __builtin_expect(may_escape, 0) ? put_escaped(at, id, len) : at + len;
     *at++ = '"';
     return at;
 }
@@ -163,12 +177,10 @@ size_t record_line_remove(record_words *w, char *out, int64_t at_ms, const recor
     return ended(out, at);
 }
 
-size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64_t duration_ms,
-                           uint32_t attempt, const record_note *stopped) {
-    char *at = out;
+static __attribute__((noinline)) void how_set(record_words *w, uint32_t attempt,
+                                              const record_note *stopped) {
+    char *at = w->how.text;
 
-    PUT(at, "{\"op\":\"outcome\",");
-    at = put_id(at, stopped->id, stopped->id_len);
     PUT(at, ",\"day\":");
     at = put_day(w, at, stopped->day);
     PUT(at, ",\"attempt\":");
@@ -184,10 +196,39 @@ size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64
         break;
     }
     PUT(at, ",\"duration_ms\":");
-    at = dn_digits_write(at, duration_ms);
+    w->how.len = (uint8_t)(at - w->how.text);
+    assert(w->how.len <= RECORD_HOW_MAX);
+    w->how.day = stopped->day;
+    w->how.attempt = attempt;
+    w->how.outcome = stopped->outcome;
+    w->how.cls = stopped->cls;
+}
+
+static __attribute__((noinline)) void when_set(record_words *w, int64_t stopped_ms) {
+    char *at = w->when.text;
+
     PUT(at, ",\"stopped_ms\":");
     at = dn_digits_write(at, stopped_ms);
-    return ended(out, at);
+    PUT(at, "}\n");
+    w->when.len = (uint8_t)(at - w->when.text);
+    assert(w->when.len <= RECORD_WHEN_MAX);
+    w->when.stopped_ms = stopped_ms;
+}
+
+size_t record_line_outcome(record_words *w, char *out, int64_t stopped_ms, int64_t duration_ms,
+                           uint32_t attempt, const record_note *stopped) {
+    char *at = out;
+
+    if (w->how.len == 0 || w->how.day != stopped->day || w->how.attempt != attempt ||
+        w->how.outcome != stopped->outcome || w->how.cls != stopped->cls)
+        how_set(w, attempt, stopped);
+    if (w->when.len == 0 || w->when.stopped_ms != stopped_ms) when_set(w, stopped_ms);
+    PUT(at, "{\"op\":\"outcome\",");
+    at = put_id(at, stopped->id, stopped->id_len);
+    memcpy(at, w->how.text, RECORD_HOW_MAX); /* all of it takes less than to look how much */
+    at = dn_digits_write(at + w->how.len, duration_ms);
+    memcpy(at, w->when.text, RECORD_WHEN_MAX);
+    return (size_t)(at + w->when.len - out);
 }
 
 size_t record_line_crash(record_words *w, char *out, int64_t at_ms, int64_t down_ms) {

@@ -6,14 +6,27 @@
 #include "recorder_notes.h"
 
 /* The longest line; an id of quotes alone is twice as long. */
-enum { RECORD_LINE_MAX = 1024 };
+enum { RECORD_LINE_MAX = 1024, RECORD_HOW_MAX = 112, RECORD_WHEN_MAX = 48 };
 
-/* What was written last: nearly all that comes next is of the same second and day. Zeroed it knows nothing. */
+/* What was written last: nearly all that comes next is of the same second and day, and of outcomes most came about in the
+ * same way in the same millisecond. Zeroed it knows nothing. */
 typedef struct record_words {
     int64_t second_ms;
     dn_day  day;
     bool    has_second, has_day;
     char    second_text[DN_INSTANT_TEXT], day_text[DN_DAY_TEXT];
+    struct { /* from the id to the duration */
+        dn_day   day;
+        uint32_t attempt;
+        uint8_t  outcome, cls;
+        uint8_t  len; /* 0: none yet */
+        char     text[RECORD_HOW_MAX];
+    } how;
+    struct { /* from the duration to the end of the line */
+        int64_t stopped_ms;
+        uint8_t len; /* likewise */
+        char    text[RECORD_WHEN_MAX];
+    } when;
 } record_words;
 
 /* Each writes a line with its end into room for RECORD_LINE_MAX bytes, and returns its length. */

@@ -21,10 +21,10 @@ typedef struct record_notes_lane lane;
 
 /* What a trace is made of, and who says it; 0: not of that, and it is not said to us. */
 static const uint8_t lanes_of[DN_HAPPENINGS] = {
-    [DN_HAPPENED_TICK] = RECORD_MAIN + 1,        [DN_HAPPENED_CLOCK] = RECORD_MAIN + 1,
-    [DN_HAPPENED_STOPPED] = RECORD_RUN + 1,      [DN_HAPPENED_SET] = RECORD_STORE + 1,
-    [DN_HAPPENED_REMOVED] = RECORD_STORE + 1,    [DN_HAPPENED_STORE_FAILED] = RECORD_STORE + 1,
-    [DN_HAPPENED_STORE_WELL] = RECORD_STORE + 1,
+    [DN_HAPPENED_TICK_BEGINS] = RECORD_MAIN + 1,   [DN_HAPPENED_TICK] = RECORD_MAIN + 1,
+    [DN_HAPPENED_CLOCK] = RECORD_MAIN + 1,         [DN_HAPPENED_STOPPED] = RECORD_RUN + 1,
+    [DN_HAPPENED_SET] = RECORD_STORE + 1,          [DN_HAPPENED_REMOVED] = RECORD_STORE + 1,
+    [DN_HAPPENED_STORE_FAILED] = RECORD_STORE + 1, [DN_HAPPENED_STORE_WELL] = RECORD_STORE + 1,
 };
 
 static uint32_t kinds_wanted(void) {
@@ -81,7 +81,10 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
         .cls = (uint8_t)h->cls,
         .id_len = h->id_len,
     };
-    if (h->id_len > 0) memcpy(n->id, h->id, h->id_len);
+    if (h->id_len > 0) {
+        memset((char *)n + room - 8, 'a', 8);
+        memcpy(n->id, h->id, h->id_len);
+    }
     l->used += (uint32_t)room;
 }
 

@@ -12,7 +12,7 @@ typedef struct record_note {
     dn_day   day; /* SET: its first one */
     uint16_t attempt, due;
     uint8_t  kind, outcome, cls, id_len;
-    char     id[];
+    char     id[]; /* behind it, up to a multiple of 8 bytes: letters */
 } record_note;
 
 /* A lane is a loop's, and touched on it alone: that of the tick, of the executor, of kv. */

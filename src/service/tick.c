@@ -294,6 +294,7 @@ static int begin(dn_self *self, tick *t) {
     t->eligible = t->cutoffs = t->missed = 0;
     t->status.last_ms = now_ms;
     t->status.last_ns = t->begun_ns;
+    DN_SAY(t->config->journal, self, DN_HAPPENED_TICK_BEGINS, .at_ms = now_ms);
     dn_roster_scan_begin(&t->scan, t->config->window_minutes, now_ms);
     if (today != t->date) (void)date_begins(self, t, today);
     return go_on(self, TICK_GO_ON);

@@ -14,13 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH = 128, FILE_BYTES = 1 << 22, SHOUT = 1, SHOUTS = 400000 };
+enum { PATH = 128, FILE_BYTES = 1 << 22, SHOUT = 1, MURMUR, SHOUTS = 400000 };
 
 static struct {
     char                  dir[64], path[PATH];
     dn_recorder_config    config;
     dn_recorder          *recorder;
     dn_slo_watcher_config watcher;
+    bool                  service_is_silent; /* what is said, the test says */
     char                  bytes[FILE_BYTES];
 } rec;
 
@@ -32,15 +33,27 @@ static int disk_list(dn_store *s, const dn_user_filter *f, dn_user *users, size_
     return dn_store_list(disk.real, f, users, max, len, more, last);
 }
 
+static void say_stopped(dn_self *self, const char *id) {
+    DN_SAY(dn_recorder_journal_borrow(rec.recorder), self, DN_HAPPENED_STOPPED, .id = id,
+           .id_len = (uint8_t)strlen(id), .n = 999, .at_ms = dn_now_ms(self), .day = TODAY,
+           .attempt = 1, .outcome = DN_OUTCOME_OK);
+}
+
 /* Says more at once than anybody can take. */
 static int shouter_on_shout(dn_self *self, void *state, const dn_msg *msg) {
     (void)state, (void)msg;
-    for (int i = 0; i < SHOUTS; i++)
-        DN_SAY(w.config.journal, self, DN_HAPPENED_STOPPED, .id = "loud", .id_len = 4, .n = 999,
-               .at_ms = dn_now_ms(self), .day = TODAY, .attempt = 1, .outcome = DN_OUTCOME_OK);
+    for (int i = 0; i < SHOUTS; i++) say_stopped(self, "loud");
     return DN_OK;
 }
-static const dn_handler shouter_rows[] = {{SHOUT, shouter_on_shout}};
+
+static int shouter_on_murmur(dn_self *self, void *state, const dn_msg *msg) {
+    (void)state, (void)msg;
+    DN_SAY(dn_recorder_journal_borrow(rec.recorder), self, DN_HAPPENED_TICK_BEGINS,
+           .at_ms = dn_now_ms(self));
+    say_stopped(self, "early");
+    return DN_OK;
+}
+static const dn_handler shouter_rows[] = {{SHOUT, shouter_on_shout}, {MURMUR, shouter_on_murmur}};
 static const dn_class   shouter_class = {.name = "shouter", .handlers = DN_SLICE(shouter_rows)};
 
 static void record_boots(void) {
@@ -59,7 +72,7 @@ static void record_boots(void) {
                                           .eval_ms = 60000};
     dn_recorder_free(rec.recorder);
     CHECK_INT(dn_recorder_new(&rec.config, &rec.recorder), DN_OK);
-    w.config.journal = dn_recorder_journal_borrow(rec.recorder);
+    w.config.journal = rec.service_is_silent ? NULL : dn_recorder_journal_borrow(rec.recorder);
     w.config.witness = dn_recorder_child_borrow(rec.recorder);
     edge[0] = (dn_child_spec){.name = "stage", .cls = &stage_class};
     edge[1] = (dn_child_spec){.name = "shouter", .cls = &shouter_class};
@@ -263,6 +276,17 @@ TEST(what_is_more_than_can_be_taken_is_counted_and_a_whole_trace_follows) {
     CHECK_INT(logged("info recorder.well:"), 1);
     HAS("", 0, "\"id\":\"loud\"");
     HAS("", 1, "\"op\":\"user\",\"id\":\"ada\"");
+    record_ends();
+}
+
+TEST(what_ends_while_a_long_tick_is_still_being_planned_is_written_and_does_not_wait_for_it) {
+    record_at(AT(5, 0));
+    rec.service_is_silent = true;
+    record_boots();
+    dn_runtime *rt = dn_sim_runtime(w.sim);
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, "shouter"), MURMUR, NULL, 0), DN_OK);
+    world_runs_to(AT(5, 0) + 2000);
+    HAS("", 1, "\"op\":\"outcome\",\"id\":\"early\"");
     record_ends();
 }
 
