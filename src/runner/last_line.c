@@ -22,9 +22,11 @@ static void append(last_line *l, const char *data, size_t len) {
 
 static bool is_blank_char(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-static bool is_blank(const char *data, size_t len) {
-    while (len > 0 && is_blank_char(data[len - 1])) len--;
-    return len == 0;
+static size_t blanks_before(const char *data, size_t len) {
+    size_t blanks = 0;
+
+    while (blanks < len && is_blank_char(data[blanks])) blanks++;
+    return blanks;
 }
 
 /* How much of data comes before its last line that is not blank: of a flood all but that is skipped. 0 if data is
@@ -47,15 +49,15 @@ void last_line_add(last_line *l, const char *data, size_t len) {
     while (len > 0) {
         const char  *newline = memchr(data, '\n', len);
         const size_t piece = newline ? (size_t)(newline - data) : len;
-        /* A finished line goes only when there is something to take its place. */
-        if (l->ended && !is_blank(data, piece)) {
-            l->len = 0;
+        const size_t blanks = l->ended || l->len == 0 ? blanks_before(data, piece) : 0;
+        if (blanks < piece) {
+            /* A finished line goes only when there is something to take its place. */
+            if (l->ended) l->len = 0;
             l->ended = false;
+            append(l, data + blanks, piece - blanks);
         }
-        if (!l->ended) append(l, data, piece);
         if (!newline) return;
-        if (is_blank(l->text, l->len)) l->len = 0;
-        else l->ended = true;
+        l->ended = l->len > 0;
         data += piece + 1;
         len -= piece + 1;
     }

@@ -1,7 +1,8 @@
 /* last_line.h - the last line of a stream that may never end, in bounded memory.
  * A job's last words are what counts: an answer on standard output, a complaint on standard error.
- * Lines that hold nothing but white space are no lines; what of a line goes beyond max bytes is
- * dropped. */
+ * Lines that hold nothing but white space are no lines, and what a line begins with of it is left out;
+ * what goes beyond max bytes is dropped. Newlines and blanks may come by the million behind a line
+ * that is long: each byte is looked at a few times at most, and what is kept not once more. */
 #ifndef DIURNAL_RUNNER_LAST_LINE_H
 #define DIURNAL_RUNNER_LAST_LINE_H
 

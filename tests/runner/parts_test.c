@@ -289,7 +289,29 @@ TEST(the_last_line_is_the_last_with_something_in_it) {
         last_line_is("one\ntwo", piece, "two");
         last_line_is("0123456789\nx\n", piece, "x");
         last_line_is("x\n0123456789\n", piece, "01234567");
+        last_line_is("one  \n\n \n", piece, "one  ");
+        last_line_is("one\n         two\n", piece, "two");
+        last_line_is(" \n\t one two", piece, "one two");
     }
+}
+
+/* To look through the line once more at each newline would take a day. */
+TEST(newlines_behind_a_long_line_cost_what_newlines_cost) {
+    enum { MANY = 1 << 24, PIECE = 16 * 1024 };
+    char *const text = malloc(MANY);
+    last_line   l = {.max = MANY};
+
+    CHECK(text != NULL);
+    memset(text, ' ', MANY);
+    text[0] = 'x';
+    last_line_add(&l, text, MANY);
+    memset(text, '\n', MANY);
+    last_line_add(&l, text, MANY / 2);
+    for (size_t at = MANY / 2; at < MANY; at += PIECE) last_line_add(&l, text + at, PIECE);
+    CHECK_UINT(l.len, MANY);
+    CHECK_INT(l.text[0], 'x');
+    last_line_done(&l);
+    free(text);
 }
 
 /* ---- Addresses ---- */
