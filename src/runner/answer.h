@@ -9,9 +9,10 @@ enum { ANSWER_MAX = 64 * 1024 };
 
 /* A whole answer, or the first ANSWER_MAX bytes of one. content_type may be NULL. Of a 2xx the body
  * does not matter, whatever it is or claims to be: the endpoint has said that it is done, and a
- * broken body must not make us do it again. */
+ * broken body must not make us do it again. *out_broken: it calls itself JSON, and is none; the class
+ * is parse also where an answer names that itself. */
 dn_run_result answer_of_http(uint32_t status, const char *content_type, const char *body,
-                             size_t len, bool cut_short);
+                             size_t len, bool cut_short, bool *out_broken);
 
 /* A process that ended; line is the last one on its standard output that is not empty. Code is the
  * exit status, or 128 + the signal, as a shell has it. */

@@ -204,15 +204,16 @@ static size_t on_header(char *data, size_t one, size_t len, void *context) {
 
 static dn_run_result result_of_answer(http_run *r, uint32_t status) {
     char *type = NULL;
+    bool  broken;
 
     (void)curl_easy_getinfo(r->transfer->easy, CURLINFO_CONTENT_TYPE, &type);
-    const dn_run_result result =
-        answer_of_http(status, type, r->answer ? r->answer : "", r->answer_len, r->cut_short);
+    const dn_run_result result = answer_of_http(status, type, r->answer ? r->answer : "",
+                                                r->answer_len, r->cut_short, &broken);
     if (dn_run_outcome(result) != DN_OUTCOME_OK)
         run_say(&r->run, "HTTP %u%s", status,
-                dn_run_class(result) == DN_CLASS_PARSE ? ", and what it calls JSON is none"
-                : status < 400                         ? ": redirects are not followed"
-                                                       : "");
+                broken         ? ", and what it calls JSON is none"
+                : status < 400 ? ": redirects are not followed"
+                               : "");
     else if (r->cut_short)
         run_say(&r->run, "HTTP %u, the answer cut off at %d KiB", status, ANSWER_MAX / 1024);
     return result;

@@ -134,9 +134,25 @@ static void answers_no_json(int fd) {
         fd, "HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\nno!");
 }
 
-TEST(json_that_is_none_is_parse) {
-    ends_as(answers_no_json, DN_OUTCOME_ERROR, DN_CLASS_PARSE, 500);
+static void ends_as_parse(peer_manner *how, const char *detail) {
+    stage *s = one_run_at(how);
+
+    stage_plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_PARSE, 500);
+    CHECK_STR(s->runs[0].detail, detail);
 }
+
+TEST(json_that_is_none_is_parse) {
+    ends_as_parse(answers_no_json, "HTTP 500, and what it calls JSON is none");
+}
+
+static void answers_parse(int fd) {
+    (void)peer_reads(fd);
+    (void)peer_says(fd, "HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: "
+                        "23\r\n\r\n{\"error_class\":\"parse\"}");
+}
+
+TEST(json_that_names_parse_is_not_said_to_be_none) { ends_as_parse(answers_parse, "HTTP 500"); }
 
 static void answers_nonsense_class(int fd) {
     (void)peer_reads(fd);

@@ -190,8 +190,9 @@ TEST(a_padded_secret_of_25_bytes_is_one) {
 
 static void http_means(uint32_t status, const char *type, const char *body, dn_outcome outcome,
                        dn_error_class cls) {
+    bool                broken;
     const dn_run_result r =
-        answer_of_http(status, type, body, strlen(body), /* cut_short= */ false);
+        answer_of_http(status, type, body, strlen(body), /* cut_short= */ false, &broken);
 
     CHECK_MSG(dn_run_outcome(r) == outcome && dn_run_class(r) == cls && dn_run_code(r) == status,
               "%u %s %s: outcome %d class %d", status, type ? type : "-", body,
@@ -215,6 +216,7 @@ TEST(the_class_an_answer_names_is_its_class) {
     http_means(503, "Application/JSON;q=1", "{\"error_class\":\"unknown\"}", DN_OUTCOME_ERROR,
                DN_CLASS_UNKNOWN);
     http_means(500, NULL, " {\"error_class\":\"llm\"}", DN_OUTCOME_ERROR, DN_CLASS_LLM);
+    http_means(500, "text/plain", "{\"error_class\":\"parse\"}", DN_OUTCOME_ERROR, DN_CLASS_PARSE);
 }
 
 TEST(a_class_that_is_none_is_unknown) {
