@@ -219,6 +219,18 @@ static dn_run_result result_of_answer(http_run *r, uint32_t status) {
     return result;
 }
 
+/* libcurl keeps a header line until it has all of it, up to 100 KiB, or 4 KiB behind a chunked body. What is longer it calls
+ * a want of memory, by its code or only by its words; newer ones have a code for it. Before an answer has begun it is
+ * memory that is wanted. */
+static bool is_line_too_long(const http_transfer *t, CURLcode code) {
+    enum { TOO_LARGE = 100 }; /* CURLE_TOO_LARGE, which libcurl 7.88 does not know */
+    curl_off_t begun_us = 0;
+
+    (void)curl_easy_getinfo(t->easy, CURLINFO_STARTTRANSFER_TIME_T, &begun_us);
+    return begun_us > 0 && (code == CURLE_OUT_OF_MEMORY || (int)code == TOO_LARGE ||
+                            strncmp(t->error, "Out of memory", 13) == 0);
+}
+
 static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t status) {
     const http_transfer *t = r->transfer;
     curl_off_t           total_us = 0;
@@ -227,6 +239,10 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
     (void)curl_easy_getinfo(t->easy, CURLINFO_TOTAL_TIME_T, &total_us);
     if (r->headers_flood) {
         run_say(&r->run, "more than %d KiB of headers", HEADERS_BYTES_MAX / 1024);
+    } else if (is_line_too_long(t, code)) {
+        run_say(&r->run,
+                "a header too long to be read, or no memory for it; all of them may have %d KiB",
+                HEADERS_BYTES_MAX / 1024);
     } else if (t->forbidden) {
         run_say(
             &r->run,

@@ -278,18 +278,41 @@ TEST(headers_without_end_are_an_error) {
     ends_as(sends_headers_without_end, DN_OUTCOME_ERROR, DN_CLASS_REQ, 200);
 }
 
-static void sends_a_header_without_end(int fd) {
+static void goes_on_without_end(int fd, const char *from) {
     static char much[16 * 1024];
 
     (void)peer_reads(fd);
-    (void)peer_says(fd, "HTTP/1.1 200 OK\r\nX-Long: ");
+    (void)peer_says(fd, from);
     memset(much, 'x', sizeof much);
     while (peer_sends(fd, much, sizeof much)) {}
 }
 
-TEST(a_header_without_end_is_an_error) {
-    ends_as(sends_a_header_without_end, DN_OUTCOME_ERROR, DN_CLASS_REQ, 200);
+static void ends_as_too_long(peer_manner *how, uint32_t status) {
+    stage *s = one_run_at(how);
+
+    stage_plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, status);
+    CHECK_STR(s->runs[0].detail,
+              "a header too long to be read, or no memory for it; all of them may have 64 KiB");
+    peer_sees_all_closed();
 }
+
+static void sends_a_header_without_end(int fd) {
+    goes_on_without_end(fd, "HTTP/1.1 200 OK\r\nX-Long: ");
+}
+
+TEST(a_header_without_end_is_an_error) { ends_as_too_long(sends_a_header_without_end, 200); }
+
+static void sends_a_first_line_without_end(int fd) { goes_on_without_end(fd, "HTTP/1.1 200 O"); }
+
+TEST(a_first_line_without_end_is_an_error) { ends_as_too_long(sends_a_first_line_without_end, 0); }
+
+static void sends_a_trailer_without_end(int fd) {
+    goes_on_without_end(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            "2\r\nok\r\n0\r\nX-Long: ");
+}
+
+TEST(a_trailer_without_end_is_an_error) { ends_as_too_long(sends_a_trailer_without_end, 200); }
 
 /* ---- Bad manners: an end too early ---- */
 
