@@ -95,6 +95,31 @@ TEST(without_a_daemon_a_command_says_so_and_fails) {
     CHECK_RUN(p, 1, "db", "check");
 }
 
+/* In a shell, with `behind` behind it. What it says on streams that are left is in the file *out_said. */
+static int run_in_shell(const place *p, const char *args, const char *behind,
+                        char out_said[PLACE_PATH]) {
+    char line[256];
+    int  status;
+
+    (void)snprintf(line, sizeof line, "exec \"$0\" %s --data \"$1\" %s", args, behind);
+    (void)snprintf(out_said, PLACE_PATH, "%.400s/shell", p->dir);
+    (void)unlink(out_said);
+    const pid_t child = place_begin_in_shell(p, line, "shell");
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+TEST(a_command_whose_output_nobody_can_have_fails) {
+    place *p = served();
+    char   said[PLACE_PATH];
+
+    CHECK_INT(run_in_shell(p, "status", ">&-", said), 1);
+    CHECK_INT(run_in_shell(p, "today", ">&-", said), 1);
+    CHECK_INT(run_in_shell(p, "status", "2>&-", said), 0);
+    CHECK(strstr(place_read(said), "jobs by"));
+}
+
 /* ---- Users ---- */
 
 TEST(a_user_is_registered_read_changed_listed_and_removed) {

@@ -219,6 +219,10 @@ pid_t place_begin_other(const place *p, const char *program, const char *const *
     return child;
 }
 
+pid_t place_begin_in_shell(const place *p, const char *line, const char *log) {
+    return place_begin_other(p, "sh", ARGS("-c", line, DIURNAL_PROGRAM, p->data), log);
+}
+
 static char words[PLACE_SAID];
 
 bool place_has_said(const place *p, const char *text) {

@@ -74,6 +74,9 @@ pid_t place_begin_at_terminal(const place *p, const char *const *args, int rows,
 pid_t place_begin_other(const place *p, const char *program, const char *const *args,
                         const char *log);
 
+/* Likewise a line of a shell, in which $0 is the program and $1 the data directory. */
+pid_t place_begin_in_shell(const place *p, const char *line, const char *log);
+
 /* As place_run without --data, in the directory of the test if it has one; `input` on standard input (NULL: nothing). */
 int place_run_bare(const char *const *args, const char *input);
 

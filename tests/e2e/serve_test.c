@@ -13,6 +13,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool status_is(const place *p, const char *id, const char *status) {
@@ -113,6 +114,28 @@ TEST(what_it_makes_is_readable_by_its_owner_alone) {
         (void)snprintf(path, sizeof path, "%s%s", p->data, names[i]);
         CHECK_INT(stat(path, &about), 0);
         CHECK_INT(about.st_mode & 077, 0);
+    }
+}
+
+TEST(a_stream_that_is_closed_costs_what_would_be_said_there_and_no_file_of_the_daemon) {
+    static const char *const closed[] = {"<&-", ">&-", "2>&-", "<&- >&- 2>&-"};
+    place                   *p = place_new(NULL);
+    char                     path[PLACE_PATH + 32], line[128];
+
+    (void)snprintf(path, sizeof path, "%s/lock", p->data);
+    for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
+        int status;
+        (void)snprintf(
+            line, sizeof line,
+            "exec \"$0\" serve --runner=exec:/bin/true --listen=127.0.0.1:0 --data \"$1\" %s",
+            closed[i]);
+        const pid_t daemon = place_begin_in_shell(p, line, "log");
+        WAIT_FOR(place_run(p, ARGS("status")) == 0, 20000);
+        CHECK_RUN(p, 0, "users", "set", "ada", "--due", "08:00");
+        CHECK(kill(daemon, SIGTERM) == 0);
+        CHECK(waitpid(daemon, &status, 0) == daemon);
+        const char *sign = place_read(path), *end = strchr(sign, '\n');
+        CHECK_MSG(end && end[1] == '\0', "the lock has: %s", sign);
     }
 }
 
