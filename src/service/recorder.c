@@ -251,10 +251,11 @@ static void ask_for_users(dn_self *self, recording *r) {
 
 /* The life before ended when its last trace does. Replay is down as long as nothing was planned. */
 static bool was_before(const recording *r, int64_t now_ms, int64_t *out_end_ms) {
-    char         first[RECORD_LINE_MAX];
-    const size_t len = record_file_first(r->shared->config.path, first, sizeof first);
+    char   first[RECORD_LINE_MAX];
+    size_t len = 0;
 
-    return record_header_end(first, len, out_end_ms) && *out_end_ms <= now_ms;
+    return record_file_first(r->shared->config.path, first, sizeof first, &len) == 0 &&
+           record_header_end(first, len, out_end_ms) && *out_end_ms <= now_ms;
 }
 
 static void begin(dn_self *self, recording *r, int64_t at_ms, const record_note *n) {

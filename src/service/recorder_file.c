@@ -130,13 +130,15 @@ void record_file_close(record_file *f) {
 
 /* ---- Looking ---- */
 
-size_t record_file_first(const char *path, char *bytes, size_t max) {
+int record_file_first(const char *path, char *bytes, size_t max, size_t *out_len) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-    if (fd < 0) return 0;
+    if (fd < 0) return errno;
     const ssize_t got = read(fd, bytes, max);
+    const int     error = got < 0 ? errno : 0;
     (void)close(fd);
-    return got > 0 ? (size_t)got : 0;
+    if (got >= 0) *out_len = (size_t)got;
+    return error;
 }
 
 static int refuse(char *why, size_t max, const char *path, const char *sentence, int error) {
@@ -165,7 +167,12 @@ int record_file_check(const char *path, const char *begins, char *why, size_t wh
     if (stat(path, &about) == 0) {
         if (!S_ISREG(about.st_mode))
             return refuse(why, why_max, path, "it is no file; a trace is written to one", 0);
-        const size_t len = record_file_first(path, first, sizeof first - 1);
+        size_t    len = 0;
+        const int error = record_file_first(path, first, sizeof first - 1, &len);
+        if (error)
+            return refuse(why, why_max, path,
+                          "it is there and cannot be read; name another one, or move it away",
+                          error);
         if (len > 0 && strncmp(first, begins, strlen(begins)) != 0)
             return refuse(why, why_max, path,
                           "it is there and is no trace of ours; name another one, or move it away",

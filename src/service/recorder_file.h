@@ -50,10 +50,11 @@ DN_MUST_USE int record_file_complete(record_file *f);
 void record_file_give_up(record_file *f);
 void record_file_close(record_file *f); /* which was flushed */
 
-/* A directory that files can be made in, and there is none yet or one that begins so. DN_EINVAL: why has a sentence. */
+/* A directory that files can be made in, and there is none yet or one that begins so, or is empty: a power cut may leave
+ * one of ours so. DN_EINVAL: why has a sentence. */
 DN_MUST_USE int record_file_check(const char *path, const char *begins, char *why, size_t why_max);
 
-/* The first bytes of FILE, at most max; 0: there are none. */
-size_t record_file_first(const char *path, char *bytes, size_t max);
+/* The first bytes of FILE, at most max. An errno; 0: they are there. */
+DN_MUST_USE int record_file_first(const char *path, char *bytes, size_t max, size_t *out_len);
 
 #endif

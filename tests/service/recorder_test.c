@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PATH = 128, FILE_BYTES = 1 << 22, SHOUT = 1, MURMUR, SHOUTS = 400000 };
@@ -324,6 +325,40 @@ TEST(what_is_no_trace_is_not_written_over) {
     (void)snprintf(path, sizeof path, "%s/no/trace", rec.dir);
     CHECK_INT(dn_recorder_check(path, why), DN_EINVAL);
     CHECK_MSG(strstr(why, "no file can be made"), "%s", why);
+    world_ends();
+}
+
+/* In a process of its own, as somebody who may not read everything. */
+static void look_as_nobody(char why[DN_RECORDER_WHY]) {
+    const uid_t nobody = 65534;
+    int         answer[2], status = 0;
+
+    CHECK(pipe(answer) == 0);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && seteuid(nobody) < 0) _exit(1);
+        if (dn_recorder_check(rec.path, why) != DN_EINVAL) why[0] = '\0';
+        _exit(write(answer[1], why, DN_RECORDER_WHY) == DN_RECORDER_WHY ? 0 : 2);
+    }
+    (void)close(answer[1]);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    CHECK_INT(read(answer[0], why, DN_RECORDER_WHY), DN_RECORDER_WHY);
+    (void)close(answer[0]);
+}
+
+TEST(what_cannot_be_read_is_not_taken_for_a_trace_and_an_empty_file_may_be_one) {
+    char why[DN_RECORDER_WHY] = "";
+
+    record_at(AT(5, 0));
+    FILE *f = fopen(rec.path, "w");
+    CHECK(f && fputs("my diary\n", f) >= 0 && fclose(f) == 0);
+    CHECK(chmod(rec.path, 0) == 0 && chmod(rec.dir, S_IRWXU | S_IRWXG | S_IRWXO) == 0);
+    look_as_nobody(why);
+    CHECK_MSG(strstr(why, "cannot be read; name another one, or move it away: "), "%s", why);
+    CHECK(chmod(rec.path, S_IRUSR | S_IWUSR) == 0 && truncate(rec.path, 0) == 0);
+    CHECK_INT(dn_recorder_check(rec.path, why), DN_OK);
     world_ends();
 }
 
