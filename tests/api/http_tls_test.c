@@ -47,9 +47,11 @@ TEST(what_is_no_certificate_and_its_key_is_refused_in_a_sentence) {
     begins();
     CHECK_INT(http_tls_new(paths[0], paths[1], &t, why), DN_OK);
     http_tls_free(t);
-    CHECK_REFUSED("/nowhere", paths[1], "tls_certificate: /nowhere has no certificate");
+    CHECK_REFUSED("/nowhere", paths[1],
+                  "tls_certificate: /nowhere cannot be read: No such file or directory");
     CHECK_REFUSED(paths[1], paths[1], "tls_certificate: ");
-    CHECK_REFUSED(paths[0], "/nowhere", "tls_key: /nowhere has no key");
+    CHECK_REFUSED(paths[0], "/nowhere",
+                  "tls_key: /nowhere cannot be read: No such file or directory");
     CHECK_REFUSED(paths[0], paths[0], "tls_key: ");
     CHECK_REFUSED(paths[0], paths[3], "tls_key: "); /* another one's */
     put(paths[0], "");

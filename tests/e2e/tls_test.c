@@ -194,5 +194,5 @@ TEST(with_a_certificate_other_machines_may_come_and_half_of_one_is_refused) {
                                   "--tls-certificate=/nowhere"),
                              NULL),
               2);
-    CHECK_SAID("tls_certificate: /nowhere has no certificate that can be read (PEM)");
+    CHECK_SAID("tls_certificate: /nowhere cannot be read: No such file or directory");
 }

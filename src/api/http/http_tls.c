@@ -41,10 +41,15 @@ static bool is_same(const file_seen *a, const file_seen *b) {
            a->inode == b->inode && a->size == b->size;
 }
 
+/* What the system says of a file stands first, and OpenSSL's words for it ("system lib") behind it. */
 static int refuse(char *why, const char *setting, const char *path, const char *sentence) {
-    const unsigned long code = ERR_peek_last_error();
+    const unsigned long first = ERR_peek_error(), code = ERR_peek_last_error();
     const char         *reason = code ? ERR_reason_error_string(code) : NULL;
 
+    if (ERR_SYSTEM_ERROR(first)) {
+        sentence = "cannot be read";
+        reason = strerror(ERR_GET_REASON(first));
+    }
     snprintf(why, HTTP_TLS_WHY, "%s: %.300s %s%s%s", setting, path, sentence, reason ? ": " : "",
              reason ? reason : "");
     return DN_EINVAL;
