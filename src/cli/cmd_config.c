@@ -3,7 +3,22 @@
 #include "secrets.h"
 #include "serve_config.h"
 
+#include "service/recorder.h"
+
 #include <stdio.h>
+
+/* Where serve would write, by its codes. That a daemon is in the directory at the moment is no fault of the settings: it
+ * may be the one that is to take them. */
+static int check_places(const dn_settings *s) {
+    const dn_store_config store = {.dir = s->data};
+    char                  store_why[DN_STORE_WHY], record_why[DN_RECORDER_WHY];
+    const int             rc = dn_store_probe(&store, store_why);
+
+    if (rc < 0 && rc != DN_EEXIST) return complain(DN_EXIT_FAILED, "%s", store_why);
+    if (*s->record && dn_recorder_check(s->record, record_why) < 0)
+        return complain(DN_EXIT_USAGE, "%s", record_why);
+    return DN_EXIT_DONE;
+}
 
 int cmd_check_config(const call *c) {
     char              why[DN_SETTINGS_WHY];
@@ -11,13 +26,15 @@ int cmd_check_config(const call *c) {
     dn_settings      *settings = NULL;
     char             *secrets = NULL;
     const int         rc = serve_settings_take(&c->input, &settings, &secrets, &service, why);
+    int               code = DN_EXIT_FAILED;
 
+    if (rc == DN_EINVAL) code = complain(DN_EXIT_USAGE, "%s", why);
+    else if (rc < 0) code = complain(DN_EXIT_FAILED, "%s", dn_error_text(rc));
+    else code = check_places(settings);
     dn_settings_free(settings);
     dn_secrets_free(secrets);
-    if (rc == DN_EINVAL) return complain(DN_EXIT_USAGE, "%s", why);
-    if (rc < 0) return complain(DN_EXIT_FAILED, "%s", dn_error_text(rc));
-    printf("the settings are in order\n");
-    return DN_EXIT_DONE;
+    if (code == DN_EXIT_DONE) printf("the settings are in order\n");
+    return code;
 }
 
 int cmd_config_show(const call *c) {

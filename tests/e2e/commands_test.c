@@ -476,3 +476,10 @@ TEST(a_configuration_of_garbage_is_refused_in_one_line_and_exit_2) {
     CHECK_RUN(p, 0, "config", "show", "--json");
     CHECK_SAID("\"source\": \"default\"");
 }
+
+TEST(settings_may_be_checked_while_a_daemon_has_the_directory) {
+    place *p = served();
+
+    CHECK_RUN(p, 0, "check-config", DEMO_RUNNER);
+    CHECK_RUN(p, 0, "status");
+}
