@@ -239,7 +239,7 @@ typedef struct dn_call_failed {
  * them before anything that self sends them from then on; at once, with DN_EDEAD, if it has ended. Through a name it watches the present holder. */
 dn_watch_id dn_monitor(dn_self *self, dn_ref who, uint64_t tag);
 
-/* After this no DN_MSG_DOWN for id is handled, even one already waiting. */
+/* After this no DN_MSG_DOWN for id is handled, even one already waiting. What was linked stays so. */
 void dn_demonitor(dn_self *self, dn_watch_id id);
 
 /* False: it was withdrawn, or its DN_MSG_DOWN has been handled, or it was a quiet one and will never tell. */

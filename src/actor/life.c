@@ -358,6 +358,7 @@ void spawn_arrived(dn_loop *l, dn_msg *m) {
     m->flags = MSG_EXEMPT; /* the body is ours from here, the block will be the answer */
     loop_new_window(l, /* exact= */ true); /* many may come at once, and each takes its time */
     const int rc = actor_spawn(l, NULL, starter, &r->spec, m, 0, &who);
+    loop_new_window(l, /* exact= */ true);
     if (rc != DN_PENDING) {
         const dn_started started = {.tag = r->spec.tag, .who = who, .status = rc};
         start_tell(l, m, DN_MSG_STARTED, who, &started);

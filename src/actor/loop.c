@@ -123,22 +123,26 @@ static void note_longest(dn_self *a, int64_t took_ns, uint32_t kind) {
     a->longest_kind = kind;
 }
 
+static void clock_read(dn_loop *l) {
+    l->driver->read_clock(l);
+    if (l->mono_ns - l->polled_ns >= POLL_NS) l->poll_due = true;
+}
+
 static __attribute__((noinline)) void window_end(dn_loop *l, dn_self *a, uint32_t kind) {
     const int64_t before_ns = l->mono_ns;
 
-    l->driver->read_clock(l);
+    clock_read(l);
     const int64_t took_ns = l->mono_ns - before_ns;
     const bool    brief = took_ns < (int64_t)l->window * l->exact_ns;
     if (l->window == 1 || brief) a->busy_ns += took_ns;
     else l->unattributed_ns += took_ns;
     if (l->window == 1) note_longest(a, took_ns, kind);
     l->stride = !brief ? 1 : l->stride < WINDOW_MAX ? l->stride * 2 : WINDOW_MAX;
-    if (l->mono_ns - l->polled_ns >= POLL_NS) l->poll_due = true;
     window_begin(l);
 }
 
 void loop_new_window(dn_loop *l, bool exact) {
-    l->driver->read_clock(l);
+    clock_read(l);
     if (exact) l->stride = 1;
     window_begin(l);
 }
@@ -184,11 +188,15 @@ static void door_settle(dn_loop *l, const dn_self *a) {
     l->counted = 0;
 }
 
-/* The actor that is running ends: by its own wish, a stop, a kill or a failure. */
+/* The actor that is running ends: by its own wish, a stop, a kill or a failure. What it does at its end may take long,
+ * and is not to be late for whoever is told of it, nor his time. */
 static void turn_ends_actor(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly) {
+    const bool does_something = a->cls->terminate || a->owned;
+
     if (l->counted > 0) door_settle(l, a);
     a->run_next = NULL;
     actor_end(l, a, reason, why, orderly);
+    if (does_something) loop_new_window(l, /* exact= */ false);
 }
 
 static void turn_crashed(dn_loop *l, dn_self *a, uint32_t kind) {
@@ -212,6 +220,7 @@ static bool take_stop(dn_loop *l, dn_self *a) {
     a->flags |= ACTOR_STOPPING;
     atomic_store_explicit(&l->handling_kind, 0, memory_order_relaxed);
     const int rc = a->cls->stopping ? a->cls->stopping(a, a->state) : DN_STOP;
+    if (a->cls->stopping) window_end(l, a, 0);
     if (rc == DN_OK) return true;
     turn_answered(l, a, rc, 0);
     return false;
@@ -275,7 +284,8 @@ static __attribute__((noinline)) admission admit(dn_loop *l, dn_self *a, dn_msg 
         return DROPPED;
     }
     if (m->flags & MSG_REPLY) wanted = call_close(l, a, m->call);
-    else if (m->flags & MSG_WATCH) wanted = watch_close(l, m->call);
+    else if (m->flags & MSG_WATCH) /* who withdrew the watch of a start still waits for the start */
+        wanted = watch_close(l, m->call) || m->kind == DN_MSG_STARTED;
     if (wanted) return ADMITTED;
     msg_free(l, m);
     return DROPPED;
@@ -412,6 +422,7 @@ static void recover(dn_loop *l) {
         actor_count_handled(a);
         msg_let_go(l, m, DN_EDEAD);
     }
+    window_end(l, a, kind); /* however many are left of it: who starts it again goes by the clock */
     turn_crashed(l, a, kind);
 }
 

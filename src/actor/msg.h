@@ -41,6 +41,7 @@ enum {
     SYS_WATCH,       /* the block of a watch: in the list of the watched, then DN_MSG_DOWN */
     SYS_LINK,        /* likewise, but what becomes of it is SYS_KILL */
     SYS_WATCH_QUIET, /* as SYS_WATCH, but nothing becomes of it if the end is a normal one */
+    SYS_WATCH_MUTE,  /* likewise, whatever the end: withdrawn, but its other half still kills */
     SYS_UNWATCH,
     SYS_ROOM, /* waits in the list of a full actor, then DN_MSG_ROOM */
     CTL_SPAWN,

@@ -311,7 +311,11 @@ static int start_threads(uv_driver *d) {
 static void join_threads(uv_driver *d) {
     atomic_store(&d->quit, true);
     for (uint32_t i = 1; i < d->runtime.loops_len; i++) {
-        if (!d->sides[i].thread_started) continue;
+        if (!d->sides[i]
+                 .thread_started) { /* refused: nobody has lived there, its handles are open */
+            loop_die(d, d->runtime.loops[i]);
+            continue;
+        }
         uv_side_wake(d->runtime.loops[i]);
         pthread_join(d->sides[i].thread, NULL);
         d->sides[i].thread_started = false;

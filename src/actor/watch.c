@@ -197,7 +197,8 @@ void watchers_tell(dn_loop *l, dn_self *a, dn_ref was, int reason, const char *w
     for (next = NULL; block && block->next; block = block->next) continue;
     for (; block; block = next) {
         next = block->prev;
-        if (block->kind == SYS_WATCH_QUIET && reason == DN_OK) block_lapse(l, block);
+        if (block->kind == SYS_WATCH_MUTE || (block->kind == SYS_WATCH_QUIET && reason == DN_OK))
+            block_lapse(l, block);
         else block_tell(l, block, was, reason, why);
     }
     a->watchers = NULL;
@@ -258,11 +259,13 @@ dn_watch_id dn_monitor(dn_self *self, dn_ref who, uint64_t tag) {
 bool dn_watch_stands(dn_self *self, dn_watch_id id) {
     const watch *w = watch_find(self->loop, id);
 
-    return w && w->watcher == self;
+    return w && w->watcher == self && !(w->block && w->block->kind == SYS_WATCH_MUTE);
 }
 
 void dn_demonitor(dn_self *self, dn_watch_id id) {
     watch *w = watch_find(self->loop, id);
 
-    if (w && w->watcher == self) watch_withdraw(self->loop, w);
+    if (!w || w->watcher != self) return;
+    if (w->kills && w->block) w->block->kind = SYS_WATCH_MUTE;
+    else watch_withdraw(self->loop, w);
 }

@@ -1,4 +1,5 @@
 /* runtime_test.c - a program's runtime as a whole: beginning, stopping, the way in from outside, real time. */
+#define _GNU_SOURCE /* pthread_setattr_default_np */
 #include "cast.h"
 
 #include <signal.h>
@@ -89,6 +90,17 @@ TEST(a_runtime_has_one_to_sixteen_loops) {
     dn_runtime_free(made);
     CHECK_INT(dn_runtime_new(NULL, &made), DN_OK);
     dn_runtime_free(made);
+}
+
+TEST(a_runtime_whose_threads_are_refused_does_not_run_and_may_be_freed) {
+    static const role root = {NULL, send_go, stop_on_any};
+    pthread_attr_t    attr;
+
+    /* A stack of as much as there are addresses: no thread gets one. */
+    CHECK_INT(pthread_attr_init(&attr), 0);
+    CHECK_INT(pthread_attr_setstacksize(&attr, (size_t)1 << 47), 0);
+    CHECK_INT(pthread_setattr_default_np(&attr), 0);
+    CHECK_INT(play(&root), DN_ENOMEM);
 }
 
 TEST_ABORTS(a_runtime_runs_once, "a runtime runs once") {

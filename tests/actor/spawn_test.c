@@ -234,6 +234,34 @@ TEST(an_actor_spawned_to_be_watched_is_watched_when_its_pending_start_is_done) {
     CHECK_STR(said(), "root:started7/ok root:down7/failed");
 }
 
+static int unwatch(dn_self *self, const void *arg) {
+    const dn_watch_id id = *(const dn_watch_id *)arg;
+
+    dn_demonitor(self, id);
+    CHECK(!dn_watch_stands(self, id));
+    return DN_OK;
+}
+
+TEST(a_pending_start_is_told_though_its_watch_was_withdrawn) {
+    const int hows[] = {DN_OK, DN_EIO};
+
+    for (size_t i = 0; i < 2; i++) {
+        dn_watch_id id = 0;
+
+        stage_begins_with_seed(test_seed());
+        CHECK_STR(
+            spawned(&(dn_spawn_spec){
+                .cls = &pending_class, .name = "a", .tag = 7, .monitored = true, .out_quiet = &id}),
+            "spawned/pending+ref");
+        in("root", unwatch, &id);
+        in("a", init_done, &hows[i]);
+        CHECK_STR(said(), i == 0 ? "root:started7/ok" : "root:started7/io");
+        if (i == 0) in("a", act_fail, NULL);
+        CHECK_STR(said(), "");
+        stage_ends();
+    }
+}
+
 TEST(a_watched_pending_start_may_outlive_its_starter) {
     stage_begins();
     (void)born("p");
@@ -373,6 +401,27 @@ TEST(linked_children_are_killed_however_their_parent_ends) {
         CHECK_STR(said(), "root:down1/killed");
     }
     CHECK(is_alive("free"));
+}
+
+TEST(a_link_outlasts_the_watch_that_came_with_it) {
+    for (int child_first = 0; child_first < 2; child_first++) {
+        dn_watch_id id = 0;
+
+        stage_begins_with_seed(test_seed());
+        (void)born("p");
+        in("p", act_spawn,
+           &(dn_spawn_spec){.cls = &probe_class,
+                            .name = "c",
+                            .monitored = true,
+                            .linked = true,
+                            .out_quiet = &id});
+        in("p", unwatch, &id);
+        if (child_first) in("c", act_fail, NULL);
+        CHECK_STR(said(), "");
+        in("p", act_fail, NULL);
+        CHECK(!is_alive("c"));
+        stage_ends();
+    }
 }
 
 TEST(a_linked_child_that_ends_first_leaves_its_parent_alone) {
