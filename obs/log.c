@@ -65,15 +65,15 @@ static log_form form_now(void) {
                       .journal = log_out_is_journal()};
 }
 
-/* False: there is no room, and it counts as dropped. */
-static bool push(const log_line *line) {
+/* lines: those it stands for, itself or those it counts. False: there is no room, and so many are dropped. */
+static bool push(const log_line *line, uint64_t lines) {
     char bytes[LOG_LINE_MAX];
 
     if (log_out_is_full()) {
-        log_out_give_dropped(1);
+        log_out_give_dropped(lines);
         return false;
     }
-    return log_out_push(bytes, log_line_write(form_now(), line, bytes));
+    return log_out_push(bytes, log_line_write(form_now(), line, bytes), lines);
 }
 
 /* The lines before it are out, or as far as they can be; so there is room, if there is any. */
@@ -82,14 +82,13 @@ static void push_dropped(int64_t now_ms) {
 
     if (lines == 0) return;
     const dn_log_field field = dn_log_integer("lines", (int64_t)lines);
-    /* If it fails it counts itself as one; it was none. */
-    if (!push(&(log_line){.wall_ms = now_ms,
-                          .level = DN_LOG_WARN,
-                          .event = "log.dropped",
-                          .text = "lines were lost here: the log's reader was too slow",
-                          .fields = &field,
-                          .fields_len = 1}))
-        log_out_give_dropped(lines - 1);
+    (void)push(&(log_line){.wall_ms = now_ms,
+                           .level = DN_LOG_WARN,
+                           .event = "log.dropped",
+                           .text = "lines were lost here: the log's output did not take them",
+                           .fields = &field,
+                           .fields_len = 1},
+               lines);
 }
 
 static void push_repeated(const log_repeated *r, int64_t now_ms) {
@@ -99,14 +98,14 @@ static void push_repeated(const log_repeated *r, int64_t now_ms) {
     if (r->lines == 0) return;
     (void)snprintf(text, sizeof text, "and %u more of %s within %d s", r->lines, r->event,
                    LOG_REPEATS_MS / 1000);
-    /* What cannot be said as repeated is said as lost: it counts as the one that push could not keep. */
-    if (!push(&(log_line){.wall_ms = now_ms,
-                          .level = r->level,
-                          .event = "log.repeated",
-                          .text = text,
-                          .fields = fields,
-                          .fields_len = 2}))
-        log_out_give_dropped(r->lines - 1);
+    /* What cannot be said as repeated is said as lost. */
+    (void)push(&(log_line){.wall_ms = now_ms,
+                           .level = r->level,
+                           .event = "log.repeated",
+                           .text = text,
+                           .fields = fields,
+                           .fields_len = 2},
+               r->lines);
 }
 
 /* Whether one more is to be put into words. A debug line always is. */
@@ -130,7 +129,7 @@ static void say(const log_line *line) {
     }
     log_out_write();
     push_dropped(line->wall_ms);
-    if (push(line)) log_out_write();
+    if (push(line, 1)) log_out_write();
 }
 
 void dn_log(dn_log_level level, const char *event, const char *format, ...) {

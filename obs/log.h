@@ -4,7 +4,8 @@
  * operator should know, error for what needs him.
  *
  * Lines go to the standard error, which may stand still: a full pipe, a stopped terminal. Nobody waits for it. What it
- * does not take is kept, 256 lines of it, then counted as lost, and said once there is room again ("log.dropped").
+ * does not take is kept, 256 lines of it, then counted as lost, and said once there is room again ("log.dropped"). What
+ * it fails at (a full disk) is lost at once and counted as well; a line of which a part had gone is ended there.
  * The same event more than 20 times in 10 s is counted too, and said when those are over ("log.repeated"); not at debug:
  * who wants that wants every line. Both need dn_log_tick, which somebody calls about once a second.
  *

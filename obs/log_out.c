@@ -27,21 +27,23 @@
 
 typedef enum way { WAY_UNKNOWN, WAY_SOCKET, WAY_OWN, WAY_POLLED, WAY_FILE } way;
 
+typedef struct out {
+    int    fd;     /* borrowed */
+    int    own_fd; /* the same pipe or terminal, opened again */
+    way    way;
+    size_t taken;   /* what it has of the oldest line */
+    bool   is_torn; /* it has a part of a line whose rest it failed at */
+} out;
+
 /* Only by who writes, but for log_out_open. */
-static struct {
-    int fd;     /* borrowed */
-    int own_fd; /* the same pipe or terminal, opened again */
-    way way;
-} output = {.fd = STDERR_FILENO, .own_fd = -1};
+static out output = {.fd = STDERR_FILENO, .own_fd = -1};
 
 enum { IS_KNOWN = 1, IS_TERMINAL = 2, IS_JOURNAL = 4 };
 static _Atomic(int) output_is; /* relaxed: whoever looks finds the same */
 
 void log_out_open(int fd) {
     if (output.own_fd >= 0) close(output.own_fd);
-    output.fd = fd;
-    output.own_fd = -1;
-    output.way = WAY_UNKNOWN;
+    output = (out){.fd = fd, .own_fd = -1};
     atomic_store_explicit(&output_is, 0, memory_order_relaxed);
 }
 
@@ -109,6 +111,7 @@ static ssize_t output_take(const char *bytes, size_t len) {
  * when it is free for it, and one more when the line is in. */
 typedef struct cell {
     _Atomic(uint64_t) turn;
+    uint64_t          lines; /* those it stands for */
     size_t            len;
     char              bytes[LOG_LINE_MAX];
 } cell;
@@ -118,8 +121,7 @@ static _Atomic(uint64_t) pushed; /* places given away */
 static _Atomic(uint64_t) gone;   /* places written or given up; set by who writes */
 static _Atomic(uint64_t) dropped;
 
-static _Atomic(bool) writing;     /* somebody is at it */
-static size_t        front_taken; /* only by who writes: what the output has of the oldest line */
+static _Atomic(bool) writing; /* somebody is at it */
 
 static uint64_t turn_free(uint64_t place) { return place / LOG_OUT_LINES * 2; }
 
@@ -130,7 +132,7 @@ bool log_out_is_full(void) {
     return atomic_load_explicit(&c->turn, memory_order_relaxed) < turn_free(place);
 }
 
-bool log_out_push(const char *line, size_t len) {
+bool log_out_push(const char *line, size_t len, uint64_t lines) {
     uint64_t place = atomic_load_explicit(&pushed, memory_order_relaxed);
     cell    *c;
 
@@ -139,7 +141,7 @@ bool log_out_push(const char *line, size_t len) {
         /* acquire: pairs with pop; the bytes have been read. */
         const uint64_t turn = atomic_load_explicit(&c->turn, memory_order_acquire);
         if (turn < turn_free(place)) {
-            log_out_give_dropped(1);
+            log_out_give_dropped(lines);
             return false;
         }
         if (turn > turn_free(place)) place = atomic_load_explicit(&pushed, memory_order_relaxed);
@@ -149,6 +151,7 @@ bool log_out_push(const char *line, size_t len) {
     }
     memcpy(c->bytes, line, len);
     c->len = len;
+    c->lines = lines;
     /* seq_cst, as `writing`: either we find nobody writing, or who writes finds this. */
     atomic_store_explicit(&c->turn, turn_free(place) + 1, memory_order_seq_cst);
     return true;
@@ -165,7 +168,7 @@ static cell *front(void) {
 static void pop(cell *c) {
     const uint64_t place = atomic_load_explicit(&gone, memory_order_relaxed);
 
-    front_taken = 0;
+    output.taken = 0;
     atomic_store_explicit(&gone, place + 1, memory_order_relaxed);
     atomic_store_explicit(&c->turn, turn_free(place) + 2, memory_order_release);
 }
@@ -180,14 +183,27 @@ void log_out_give_dropped(uint64_t lines) {
 
 /* ---- Writing ---- */
 
-/* False: the output takes no more for now. A line it fails at, and will fail at again, is one that is lost. */
+/* The output has failed at it, and will again. If all but its end has gone, nothing of it is lost. */
+static void give_up(cell *c) {
+    if (output.taken + 1 < c->len) log_out_give_dropped(c->lines);
+    if (output.taken > 0) output.is_torn = true;
+    pop(c);
+}
+
+/* False: the output takes no more for now. A line that was torn is ended first: it spoils none but itself. */
 static bool write_front(cell *c) {
-    const ssize_t took = output_take(c->bytes + front_taken, c->len - front_taken);
+    const bool    ends = output.is_torn;
+    const char   *from = ends ? "\n" : c->bytes + output.taken;
+    const ssize_t took = output_take(from, ends ? 1 : c->len - output.taken);
 
     if (took == 0) return false;
-    if (took > 0) front_taken += (size_t)took;
-    if (took < 0) log_out_give_dropped(1);
-    if (took < 0 || front_taken == c->len) pop(c);
+    if (took < 0) {
+        give_up(c);
+        return true;
+    }
+    output.is_torn = false;
+    if (!ends) output.taken += (size_t)took;
+    if (output.taken == c->len) pop(c);
     return true;
 }
 

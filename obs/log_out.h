@@ -20,8 +20,9 @@ bool log_out_is_journal(void); /* as JOURNAL_STREAM says */
 /* Whether the next line has no room, unless something is written first: it need not be put into words. */
 bool log_out_is_full(void);
 
-/* Keeps a copy of at most LOG_LINE_MAX bytes. False: there is no room, and the line counts as dropped. */
-bool log_out_push(const char *line, size_t len);
+/* Keeps a copy of at most LOG_LINE_MAX bytes. lines: how many it stands for, itself or those it counts; so many are
+ * dropped if it is lost. False: it is already, for there is no room. */
+bool log_out_push(const char *line, size_t len, uint64_t lines);
 
 /* Writes what there is, as far as the output takes it now. */
 void log_out_write(void);
@@ -29,7 +30,7 @@ void log_out_write(void);
 /* As long as it takes, up to wait_ms. */
 void log_out_write_all(int wait_ms);
 
-/* The lines dropped since the last time, which are the caller's to say; or to give back, if he cannot. */
+/* The lines dropped since the last time, which are the caller's to say, by a line that stands for them. */
 uint64_t log_out_take_dropped(void);
 void     log_out_give_dropped(uint64_t lines);
 

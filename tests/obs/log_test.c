@@ -10,9 +10,11 @@
 #include <math.h>
 #include <pthread.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -703,6 +705,139 @@ TEST(an_output_that_fails_costs_lines_and_nothing_else) {
     listen_to_pipe(DN_LOG_TEXT);
     dn_log_tick();
     CHECK_INT(lost_of(hear()), 2);
+}
+
+/* ---- A disk that fills up ---- */
+
+/* A file that takes so many bytes, as long as nothing else is said. */
+static void listen_to_file(rlim_t bytes) {
+    FILE *file = tmpfile();
+
+    CHECK(file);
+    CHECK(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    listen_at(fileno(file), fileno(file));
+    dn_log_format(DN_LOG_JSON);
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, RLIM_INFINITY}), 0);
+}
+
+static void make_room(void) {
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}), 0);
+}
+
+static void say_numbered(int lines) {
+    for (int i = 0; i < lines; i++) dn_log(DN_LOG_DEBUG, "a.b", "number %d", i);
+}
+
+typedef struct found {
+    int came, lost, repeated, torn, whole;
+} found;
+
+/* What stands in the file; only a line that is JSON by itself counts as one. */
+static found find_in_file(void) {
+    found f = {0};
+
+    CHECK_INT(lseek(reader, 0, SEEK_SET), 0);
+    (void)hear();
+    for (char *next, *line = heard; *line; line = next) {
+        next = strchr(line, '\n');
+        CHECK_MSG(next, "no end: %s", line);
+        json_t *object = json_loadb(line, (size_t)(next++ - line), JSON_REJECT_DUPLICATES, NULL);
+        if (!object) {
+            f.torn++;
+            continue;
+        }
+        const char *event = json_string_value(json_object_get(object, "event"));
+        const int   lines = (int)json_integer_value(json_object_get(object, "lines"));
+        if (strcmp(event, "log.dropped") == 0) f.lost += lines;
+        else if (strcmp(event, "log.repeated") == 0) f.repeated += lines;
+        else f.came++;
+        f.whole++;
+        json_decref(object);
+    }
+    return f;
+}
+
+TEST(many_lines_lost_to_a_full_disk_are_counted_exactly) {
+    listen_to_file(300);
+    dn_log_threshold(DN_LOG_DEBUG);
+    say_numbered(1000);
+    make_room();
+    dn_log(DN_LOG_INFO, "a.b", "there is room again");
+    const found f = find_in_file();
+    CHECK_INT(f.came, 4); /* three fit */
+    CHECK_INT(f.lost, 997);
+    CHECK_INT(f.torn, 1);
+}
+
+TEST(repeats_lost_to_a_full_disk_are_counted_exactly) {
+    listen_to_file(0);
+    say_often(DN_LOG_WARN, "store.full", 120);
+    now_ms += 10000;
+    dn_log_tick();
+    make_room();
+    dn_log_tick();
+    const found f = find_in_file();
+    CHECK_INT(f.lost, 120);
+    CHECK_INT(f.whole, 1);
+}
+
+/* Wherever the disk ends, be it before a line, within it or before its end. */
+TEST(every_line_after_a_torn_one_is_whole_by_itself) {
+    enum { LONGEST = 160, SAID = 10 };
+    int torn = 0;
+
+    dn_log_threshold(DN_LOG_DEBUG);
+    for (rlim_t bytes = 0; bytes < LONGEST; bytes++) {
+        listen_to_file(bytes);
+        say_numbered(SAID);
+        make_room();
+        say_numbered(SAID);
+        const found f = find_in_file();
+        CHECK(f.torn <= 1);
+        CHECK_INT(f.came + f.lost, 2 * SAID);
+        CHECK(f.came >= SAID);
+        torn += f.torn;
+        CHECK_INT(close(writer), 0);
+    }
+    CHECK(torn > 0);
+}
+
+/* Room for some bytes more comes and goes: lines that say what is lost are torn, too. */
+TEST(lines_torn_one_behind_the_other_spoil_none_but_themselves) {
+    listen_to_file(0);
+    dn_log_threshold(DN_LOG_DEBUG);
+    for (rlim_t bytes = 30; bytes < 300; bytes += 30) {
+        CHECK_INT(setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, RLIM_INFINITY}), 0);
+        say_numbered(1);
+    }
+    make_room();
+    say_numbered(1);
+    const found f = find_in_file();
+    CHECK_INT(f.torn, 9);
+    CHECK_INT(f.lost, 9);
+    CHECK_INT(f.came, 1);
+}
+
+/* What a terminal takes of the line that is too much for it is a part. */
+TEST(a_new_output_begins_with_a_whole_line) {
+    const int terminal = terminal_opens();
+
+    dn_log_format(DN_LOG_JSON);
+    say_many();
+    listen_to_pipe(DN_LOG_JSON);
+    dn_log_tick();
+    CHECK_INT(hear()[0], '{');
+    CHECK_INT(close(terminal), 0);
+}
+
+TEST(a_new_output_knows_nothing_of_what_was_torn_in_the_one_before) {
+    listen_to_file(20);
+    dn_log(DN_LOG_INFO, "a.b", "torn");
+    make_room();
+    listen_to_pipe(DN_LOG_JSON);
+    dn_log(DN_LOG_INFO, "a.b", "whole");
+    CHECK_INT(hear()[0], '{');
+    CHECK_INT(count(heard, "\n"), 2); /* what was lost, and the line */
 }
 
 /* ---- The end ---- */
