@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef enum fault_kind {
     FAULT_IO,     /* any call: an I/O error */
@@ -21,11 +22,13 @@ typedef enum fault_kind {
 
 typedef struct fault_state {
     fault_kind kind;
-    long       left;           /* the call after so many fails; 0: none */
-    bool       fired;          /* it came */
-    bool       full;           /* every write fails, */
-    bool       full_main_only; /* or those to the database itself, not to its log */
-    long       syncs;
+    long       left;     /* the call after so many fails; 0: none */
+    bool       fired;    /* it came */
+    bool       full;     /* every write fails, */
+    bool full_over_only; /* or those over what is in the database itself: of a disk that copies */
+    int64_t disk;        /* has so many bytes, if not 0, of which */
+    int64_t used;        /* so many are in files */
+    long    syncs;
 } fault_state;
 
 static fault_state fault;
@@ -56,11 +59,30 @@ static inline int fault_in_call(int io_error) {
     return SQLITE_OK;
 }
 
-static inline int fault_in_write(const fault_file *f) {
-    if (fault.full && (!fault.full_main_only || f->is_main)) return SQLITE_FULL;
+static inline bool fault_is_over(const fault_file *f, sqlite3_int64 at) {
+    sqlite3_int64 size = 0;
+
+    CHECK_INT(f->real->pMethods->xFileSize(f->real, &size), SQLITE_OK);
+    return f->is_main && at < size;
+}
+
+static inline int fault_in_write(const fault_file *f, sqlite3_int64 at) {
+    if (fault.full && (!fault.full_over_only || fault_is_over(f, at))) return SQLITE_FULL;
     if (fault.kind == FAULT_FULL) return fault_counts_down() ? SQLITE_FULL : SQLITE_OK;
     if (fault.kind == FAULT_QUOTA) return fault_counts_down() ? SQLITE_IOERR_WRITE : SQLITE_OK;
     return fault_in_call(SQLITE_IOERR_WRITE);
+}
+
+/* A write that makes a file longer takes room, if the disk has that much. */
+static inline bool fault_fits(sqlite3_file *real, int len, sqlite3_int64 at) {
+    sqlite3_int64 size = 0;
+
+    if (fault.disk == 0) return true;
+    CHECK_INT(real->pMethods->xFileSize(real, &size), SQLITE_OK);
+    const int64_t more = at + len > size ? at + len - size : 0;
+    if (fault.used + more > fault.disk) return false;
+    fault.used += more;
+    return true;
 }
 
 static inline sqlite3_file *fault_file_real(sqlite3_file *file) {
@@ -81,9 +103,10 @@ static inline int fault_read(sqlite3_file *file, void *to, int len, sqlite3_int6
     return rc ? rc : real->pMethods->xRead(real, to, len, at);
 }
 static inline int fault_write(sqlite3_file *file, const void *from, int len, sqlite3_int64 at) {
-    const int     rc = fault_in_write((fault_file *)(void *)file);
+    const int     rc = fault_in_write((fault_file *)(void *)file, at);
     sqlite3_file *real = fault_file_real(file);
 
+    if (rc == SQLITE_OK && !fault_fits(real, len, at)) return SQLITE_FULL;
     /* What a disk has no room for it may still have begun to write. */
     if (rc && len > 1) (void)real->pMethods->xWrite(real, from, len / 2, at);
     return rc ? rc : real->pMethods->xWrite(real, from, len, at);
@@ -91,7 +114,10 @@ static inline int fault_write(sqlite3_file *file, const void *from, int len, sql
 static inline int fault_truncate(sqlite3_file *file, sqlite3_int64 size) {
     const int     rc = fault_in_call(SQLITE_IOERR_TRUNCATE);
     sqlite3_file *real = fault_file_real(file);
+    sqlite3_int64 before = size;
 
+    CHECK_INT(real->pMethods->xFileSize(real, &before), SQLITE_OK);
+    if (rc == SQLITE_OK) fault.used -= before - size;
     return rc ? rc : real->pMethods->xTruncate(real, size);
 }
 static inline int fault_sync(sqlite3_file *file, int flags) {
@@ -173,9 +199,11 @@ static inline int fault_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f
     return rc;
 }
 static inline int fault_delete(sqlite3_vfs *vfs, const char *name, int sync) {
-    const int rc = fault_in_call(SQLITE_IOERR_DELETE);
+    const int   rc = fault_in_call(SQLITE_IOERR_DELETE);
+    struct stat found;
 
     (void)vfs;
+    if (rc == SQLITE_OK && stat(name, &found) == 0) fault.used -= found.st_size;
     return rc ? rc : fault_real->xDelete(fault_real, name, sync);
 }
 static inline int fault_access(sqlite3_vfs *vfs, const char *name, int flags, int *out) {

@@ -7,6 +7,8 @@
 #include "script.h"
 #include "starving.h"
 
+#include <sys/wait.h>
+
 /* ---- The history ---- */
 
 typedef enum step_kind { BATCH, IDLE, REOPEN, BACKUP, READ, CHECK_ALL } step_kind;
@@ -427,7 +429,7 @@ TEST(a_checkpoint_the_disk_has_no_room_for_does_not_make_a_write_look_failed) {
     open_in_the_end();
     long_users();
     CHECK_INT(dn_store_idle(store), DN_OK);
-    fault.full_main_only = fault.full = true;
+    fault.full_over_only = fault.full = true;
     for (int round = 0; round < rounds; round++) CHECK_INT(long_batch(round), DN_OK);
     CHECK(kit_size(kit_path("data/diurnal.db-wal")) > (int64_t)64 << 20);
     CHECK_INT(dn_store_idle(store), DN_EFULL);
@@ -441,6 +443,90 @@ TEST(a_checkpoint_the_disk_has_no_room_for_does_not_make_a_write_look_failed) {
         if (len) seen += totals.success;
     }
     CHECK_UINT(seen, (uint64_t)(rounds + 1) * (LONG_USERS / LONG_STRIDE));
+    kit_check_well(store);
+    close_store();
+}
+
+/* ---- A small disk ---- */
+
+enum { SMALL_DISK = 4 << 20, SMALL_BATCH = 10 };
+
+/* Registers more of them, from the nth on. */
+static int small_batch(int from) {
+    dn_write        writes[SMALL_BATCH];
+    dn_write_result results[SMALL_BATCH];
+
+    for (int i = 0; i < SMALL_BATCH; i++) writes[i] = kit_set(long_id(from + i), 0);
+    return dn_store_write(store, writes, SMALL_BATCH, results);
+}
+
+static int small_fill(void) {
+    int users = 0;
+
+    while (small_batch(users) == DN_OK) users += SMALL_BATCH;
+    return users;
+}
+
+/* Its log may take the room the file leaves, and no more: in the end nearly all of the disk is the file. */
+TEST(a_log_does_not_fill_a_disk_on_which_its_file_has_room) {
+    uint64_t count;
+
+    fault_disk();
+    fault.disk = SMALL_DISK;
+    open_in_the_end();
+    const int users = small_fill();
+    CHECK_INT(small_batch(users), DN_EFULL);
+    CHECK_MSG(kit_size(kit_path("data/diurnal.db")) > SMALL_DISK / 10 * 9, "%" PRId64 " bytes",
+              kit_size(kit_path("data/diurnal.db")));
+    CHECK_INT(kit_size(kit_path("data/diurnal.db-wal")), 0);
+    close_store();
+    open_in_the_end();
+    CHECK_INT(dn_store_count(store, &count), DN_OK);
+    CHECK_UINT(count, (uint64_t)users);
+    kit_check_well(store);
+    kit_do(store, kit_remove(long_id(0))); /* what needs no more of the file is still written */
+    for (int i = 1; i < users; i++) kit_do(store, kit_set(long_id(i), 1));
+    close_store();
+}
+
+TEST(what_a_batch_too_large_for_the_disk_took_is_given_back) {
+    static dn_write        writes[LONG_USERS];
+    static dn_write_result results[LONG_USERS];
+
+    fault_disk();
+    fault.disk = SMALL_DISK;
+    open_in_the_end();
+    for (int i = 0; i < LONG_USERS; i++) writes[i] = kit_set(long_id(i), 0);
+    CHECK_INT(dn_store_write(store, writes, LONG_USERS, results), DN_EFULL);
+    CHECK_MSG(fault.used < 100 << 10, "%" PRId64 " bytes", fault.used);
+    kit_check_well(store);
+    CHECK_INT(dn_store_write(store, writes, LONG_USERS / 20, results), DN_OK);
+    close_store();
+}
+
+/* The log of the killed one and the file take all there is: the next one has room all the same. */
+TEST(a_store_killed_on_a_full_disk_goes_on_where_its_log_was) {
+    int status;
+
+    kit_path(""); /* made by us, not by the one that is killed */
+    fault_disk();
+    fault.disk = SMALL_DISK;
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        open_in_the_end();
+        CHECK_INT(small_batch(0), DN_OK);
+        for (uint32_t due = 0; fault.disk - fault.used > 64 << 10; due = 1 - due)
+            for (int i = 0; i < SMALL_BATCH; i++) kit_do(store, kit_set(long_id(i), due));
+        _exit(0);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
+    fault.used = kit_size(kit_path("data/diurnal.db")) + kit_size(kit_path("data/diurnal.db-wal"));
+    fault.disk = fault.used;
+    open_in_the_end();
+    CHECK_INT(kit_size(kit_path("data/diurnal.db-wal")), 0);
+    CHECK_INT(small_batch(SMALL_BATCH), DN_OK);
     kit_check_well(store);
     close_store();
 }

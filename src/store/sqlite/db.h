@@ -35,6 +35,7 @@ typedef struct db {
     totals        batch_totals;  /* of the days the batch at hand counts in */
     int           wal_pages;     /* in the log since it was begun anew */
     int           checkpoint_at; /* at so many it is copied into the file */
+    int64_t       file_size;     /* at least, without the log; 0: not known */
     unsigned      backups;       /* begun and not freed */
     sqlite3_stmt *stmt[STMT_COUNT];
     char          path[DB_PATH_MAX];
@@ -83,10 +84,26 @@ int look_at(const char *vfs, const char *path, db_look *out_look, char *why);
 /* Brings a file of that version to the newest, or (read_only) sees that it has it. */
 int db_migrate(db *d, int version, char *why);
 
+/* ---- log.c ---- */
+
+typedef enum db_log_copying {
+    DB_LOG_KEEP = SQLITE_CHECKPOINT_PASSIVE, /* it is written from its beginning again */
+    DB_LOG_CUT = SQLITE_CHECKPOINT_TRUNCATE, /* and nothing of it stays on the disk */
+} db_log_copying;
+
+/* Copies the log into the file. SQLite's code. */
+int db_log_copy(db *d, db_log_copying how);
+/* Before a commit: takes the room in the file that its pages will need. */
+int db_log_reserve(db *d);
+/* After one: copies the log if it has grown long. */
+void db_log_look_at(db *d);
+/* On a full disk: DN_OK: the log takes no room any more. */
+int db_log_make_room(db *d);
+int db_idle(dn_store *store);
+
 /* ---- write.c, hooks.c, tokens.c, read.c, check.c, backup.c ---- */
 
 int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);
-int db_idle(dn_store *store);
 
 int db_hook_add(db *d, const dn_user *user, const dn_write *w);
 int db_hook_done(db *d, const dn_write *w, dn_write_result *result);

@@ -233,6 +233,13 @@ static int db_begin_writing(db *d, bool is_new, char *why) {
     return DN_OK;
 }
 
+/* What a killed process left in the log: on a full disk it is to have its room back before anything is written. */
+static int db_take_in_log(db *d, char *why) {
+    const int rc = db_log_copy(d, DB_LOG_CUT);
+
+    return rc == SQLITE_OK || db_is_full(d->sql, rc, DB_MAIN) ? DN_OK : connect_failed(d, rc, why);
+}
+
 static int db_prepare(db *d, char *why) {
     static const char *const sql[STMT_COUNT] = {
 #define DB_STATEMENT_SQL(name, text) [STMT_##name] = (text),
@@ -285,6 +292,7 @@ static int db_open_file(db *d, const dn_store_config *config, char *why) {
     if (code == DN_OK && look.unclean && version > 0)
         code = db_check_after_crash(d, look.size, why);
     if (code == DN_OK && !d->read_only) code = db_begin_writing(d, version == 0, why);
+    if (code == DN_OK && !d->read_only && look.unclean) code = db_take_in_log(d, why);
     if (code == DN_OK) code = db_migrate(d, (int)version, why);
     if (code == DN_OK) code = db_prepare(d, why);
     if (code == DN_OK) code = db_load_counters(d, why);

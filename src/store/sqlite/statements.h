@@ -13,6 +13,7 @@
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
     X(ROLLBACK, "ROLLBACK")                                                                        \
+    X(PAGES, "PRAGMA page_count")                                                                  \
     X(COUNTER_SET, "UPDATE counters SET value = ?2 WHERE name = ?1")                               \
                                                                                                    \
     X(USER_BY_N, "SELECT " DB_USER_COLUMNS " FROM users WHERE n = ?1")                             \

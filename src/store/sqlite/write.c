@@ -379,53 +379,43 @@ static int write_undo(db *d, int code) {
     return DN_EIO;
 }
 
-/* The log is copied into the file when it has grown long. What was written is durable without: if this fails for
- * want of room, it is tried again when the log has grown as much again; any other failure is told at the next
- * call, for this one has succeeded. */
-static void checkpoint_if_long(db *d) {
-    int rc, in_log = 0, copied = 0;
-
-    if (d->wal_pages < d->checkpoint_at) return;
-    rc = sqlite3_wal_checkpoint_v2(d->sql, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log, &copied);
-    if (rc == SQLITE_OK && copied == in_log) {
-        d->checkpoint_at = DB_WAL_PAGES;
-        return;
-    }
-    if (rc != SQLITE_OK) (void)db_failed_at(d, rc, DB_MAIN);
-    d->checkpoint_at = d->wal_pages + DB_WAL_PAGES;
-}
-
-int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results) {
-    db               *d = db_of(store);
+static int write_batch(db *d, const dn_write *writes, size_t len, dn_write_result *results) {
     const db_counters before = d->counters;
     int               code;
 
-    assert(!d->read_only);
-    if (d->dead) return DN_EIO;
     d->batch_totals.len = 0;
     code = db_run(d, STMT_BEGIN);
     if (code == DN_OK) code = write_all(d, writes, len, results);
     if (code == DN_OK) code = totals_write(d);
     if (code == DN_OK) code = counters_write(d, &before);
+    if (code == DN_OK) code = db_log_reserve(d);
     if (code == DN_OK) code = db_run(d, STMT_COMMIT);
     if (code < 0) {
         d->counters = before;
         return write_undo(d, code);
     }
     assert(sqlite3_get_autocommit(d->sql));
-    checkpoint_if_long(d);
     return DN_OK;
 }
 
-int db_idle(dn_store *store) {
-    db *d = db_of(store);
-    int rc;
+/* On a full disk it may be the log that takes the room. */
+static int write_with_room(db *d, const dn_write *writes, size_t len, dn_write_result *results) {
+    int code = db_log_make_room(d);
 
+    if (code == DN_OK) code = write_batch(d, writes, len, results);
+    if (code != DN_EFULL) return code;
+    const int given_back = db_log_make_room(d);
+    return given_back < 0 ? given_back : code;
+}
+
+int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results) {
+    db *d = db_of(store);
+    int code;
+
+    assert(!d->read_only);
     if (d->dead) return DN_EIO;
-    if (d->read_only || d->wal_pages == 0) return DN_OK;
-    rc = sqlite3_wal_checkpoint_v2(d->sql, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    if (rc != SQLITE_OK) return db_failed_at(d, rc, DB_MAIN);
-    d->wal_pages = 0;
-    d->checkpoint_at = DB_WAL_PAGES;
-    return DN_OK;
+    code = write_batch(d, writes, len, results);
+    if (code == DN_EFULL) code = write_with_room(d, writes, len, results);
+    if (code == DN_OK) db_log_look_at(d);
+    return code;
 }

@@ -1,0 +1,98 @@
+/* log.c - the log: when it is copied into the file, and that there is room to.
+ * A write may need room for its log; a log must never need any to be ended, or the one fills a disk on which the
+ * other cannot grow, and both stand there for good. So what a batch makes the file grow by is taken in the file before the
+ * batch is committed: then every log can be copied into the file, however full the disk, and its room is free again. */
+#include "db.h"
+
+enum { PAGE = 4096, PAGES_AT_ONCE = 16 };
+
+static int pages_of(db *d, int64_t *out_pages) {
+    sqlite3_stmt *s = d->stmt[STMT_PAGES];
+    bool          row;
+    const int     code = db_row(d, s, &row);
+
+    if (code < 0) return code;
+    assert(row);
+    *out_pages = sqlite3_column_int64(s, 0);
+    sqlite3_reset(s);
+    return DN_OK;
+}
+
+/* The file itself, and how long it is now. */
+static int file_of(db *d, sqlite3_file **out_file, int64_t *out_size) {
+    sqlite3_int64 size = 0;
+    int           rc = sqlite3_file_control(d->sql, "main", SQLITE_FCNTL_FILE_POINTER, out_file);
+
+    if (rc == SQLITE_OK) rc = (*out_file)->pMethods->xFileSize(*out_file, &size);
+    *out_size = size;
+    return rc == SQLITE_OK ? DN_OK : db_failed_at(d, rc, DB_MAIN);
+}
+
+/* From its end on, which is asked anew: SQLite alone knows what stands before it. */
+static int file_grow(db *d, int64_t size) {
+    static const char zeros[PAGES_AT_ONCE * PAGE];
+    sqlite3_file     *file;
+    int64_t           end;
+    int               rc = SQLITE_OK;
+    const int         code = file_of(d, &file, &end);
+
+    if (code < 0) return code;
+    for (int64_t at = end; rc == SQLITE_OK && at < size; at += (int64_t)sizeof zeros) {
+        const int64_t len = size - at < (int64_t)sizeof zeros ? size - at : (int64_t)sizeof zeros;
+        rc = file->pMethods->xWrite(file, zeros, (int)len, at);
+    }
+    if (rc != SQLITE_OK) return db_failed_at(d, rc, DB_MAIN);
+    d->file_size = size > end ? size : end;
+    return DN_OK;
+}
+
+int db_log_reserve(db *d) {
+    int64_t   pages = 0;
+    const int code = pages_of(d, &pages);
+
+    if (code < 0 || pages * PAGE <= d->file_size) return code;
+    return file_grow(d, pages * PAGE);
+}
+
+int db_log_copy(db *d, db_log_copying how) {
+    int       in_log = 0, copied = 0;
+    const int rc = sqlite3_wal_checkpoint_v2(d->sql, NULL, (int)how, &in_log, &copied);
+
+    d->file_size = 0; /* SQLite has cut it, or let it grow */
+    if (rc == SQLITE_OK && copied == in_log) {
+        d->checkpoint_at = DB_WAL_PAGES;
+        if (how == DB_LOG_CUT) d->wal_pages = 0;
+    } else d->checkpoint_at = d->wal_pages + DB_WAL_PAGES;
+    return rc;
+}
+
+/* What was written is durable without: if this fails for want of room, it is tried again when the log has grown as much
+ * again; any other failure is told at the next call, for the one at hand has succeeded. */
+void db_log_look_at(db *d) {
+    if (d->wal_pages < d->checkpoint_at) return;
+    const int rc = db_log_copy(d, DB_LOG_KEEP);
+    if (rc != SQLITE_OK) (void)db_failed_at(d, rc, DB_MAIN);
+}
+
+/* What a batch that failed took in the file is given back too. */
+int db_log_make_room(db *d) {
+    sqlite3_file *file;
+    int64_t       size, pages = 0;
+    int           rc = db_log_copy(d, DB_LOG_CUT), code;
+
+    if (rc != SQLITE_OK) return db_failed_at(d, rc, DB_MAIN);
+    code = pages_of(d, &pages);
+    if (code == DN_OK) code = file_of(d, &file, &size);
+    if (code < 0 || size <= pages * PAGE) return code;
+    rc = file->pMethods->xTruncate(file, pages * PAGE);
+    return rc == SQLITE_OK ? DN_OK : db_failed_at(d, rc, DB_MAIN);
+}
+
+int db_idle(dn_store *store) {
+    db *d = db_of(store);
+
+    if (d->dead) return DN_EIO;
+    if (d->read_only || d->wal_pages == 0) return DN_OK;
+    const int rc = db_log_copy(d, DB_LOG_CUT);
+    return rc == SQLITE_OK ? DN_OK : db_failed_at(d, rc, DB_MAIN);
+}
