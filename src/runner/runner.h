@@ -123,6 +123,7 @@ int64_t dn_run_lasts_ms(const dn_run *run);
 void dn_run_cut(dn_run *run, dn_self *self);
 
 /* What there is to say about how it ended, one line for the log, or "". Borrowed until dn_run_free. */
+enum { DN_RUN_DETAIL = 192 };
 const char *dn_run_detail_borrow(const dn_run *run);
 
 /* Without a message before: cut off at once, processes with KILL, and nobody is told; unless the

@@ -9,8 +9,6 @@
 
 #include <sys/queue.h>
 
-enum { RUN_DETAIL_MAX = 192 };
-
 typedef enum run_phase {
     RUN_BEGINNING, /* dn_run_begin has not returned: nobody owns it but its runner */
     RUN_UNDER_WAY,
@@ -32,7 +30,7 @@ struct dn_run {
     dn_ref        task;
     uint32_t      kind;
     dn_run_result result; /* RUN_UNTOLD */
-    char          detail[RUN_DETAIL_MAX];
+    char          detail[DN_RUN_DETAIL];
 };
 typedef TAILQ_HEAD(run_list, dn_run) run_list;
 

@@ -118,7 +118,6 @@ typedef struct dn_task_outcome {
     dn_run_result result;
     char          detail[]; /* to its NUL; nothing at all if there is nothing to say */
 } dn_task_outcome;
-enum { DN_TASK_DETAIL = 64 };
 
 typedef struct dn_attempt_note {
     uint64_t n;

@@ -6,7 +6,6 @@
 #include "task.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { TASK_RESULT = DN_SERVICE_OWN, TASK_TIME_IS_UP };
@@ -76,7 +75,7 @@ static int task_on_result(dn_self *self, void *state, const dn_msg *msg) {
     size_t      size = sizeof(dn_task_outcome);
     union {
         dn_task_outcome outcome;
-        char            bytes[sizeof(dn_task_outcome) + DN_TASK_DETAIL];
+        char            bytes[sizeof(dn_task_outcome) + DN_RUN_DETAIL];
     } o;
 
     o.outcome.tag = t->tag;
@@ -84,8 +83,10 @@ static int task_on_result(dn_self *self, void *state, const dn_msg *msg) {
     if (t->cut) o.outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
     else if (dn_run_outcome(o.outcome.result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
     if (*detail) {
-        const int len = snprintf(o.outcome.detail, DN_TASK_DETAIL, "%s", detail);
-        size += (size_t)(len < DN_TASK_DETAIL ? len : DN_TASK_DETAIL - 1) + 1;
+        const size_t with_end = strlen(detail) + 1;
+        assert(with_end <= DN_RUN_DETAIL);
+        memcpy(o.outcome.detail, detail, with_end);
+        size += with_end;
     }
     const int rc = dn_send(self, t->executor, DN_OUTCOME, &o, size);
     return rc == DN_OK || rc == DN_EDEAD ? DN_STOP : rc;

@@ -65,6 +65,18 @@ TEST(what_fails_is_tried_again_until_the_cutoff_and_never_more_at_once_than_said
 
 /* ---- The beginning ---- */
 
+TEST(what_a_job_complains_of_is_said_whole) {
+    place *p = place_new(NULL);
+    char   wanted[160];
+
+    place_keep_errors_apart(p);
+    place_serve(p, ARGS("--runner=exec:/bin/sh -c \"printf %0120d 7 >&2; exit 3\"", "--tick-ms=20",
+                        "--log-level=debug"));
+    set(p, "ada", 30);
+    (void)snprintf(wanted, sizeof wanted, "user ada attempt 1: error unknown exit 3: %0120d\"", 7);
+    WAIT_FOR(strstr(place_read(p->errors), wanted), 20000);
+}
+
 TEST(a_second_daemon_on_the_same_data_says_so_and_leaves) {
     place *p = place_new(NULL);
 
