@@ -65,14 +65,17 @@ dn_run_result answer_of_http(uint32_t status, const char *content_type, const ch
     return dn_run_result_of(DN_OUTCOME_ERROR, cls, status);
 }
 
-dn_run_result answer_of_exit(int64_t exit_status, int term_signal, const char *line, size_t len) {
+dn_run_result answer_of_exit(int64_t exit_status, int term_signal, const char *line, size_t len,
+                             bool cut_short) {
     const uint32_t code =
         term_signal != 0 ? 128 + (uint32_t)term_signal : (uint32_t)exit_status & 0xffff;
     dn_error_class cls = DN_CLASS_UNKNOWN;
 
     if (code == 0) return dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0);
-    /* A line that begins like an object claims to be one; any other is just the last thing it said. */
-    if (term_signal == 0 && looks_like_object(line, len) && !class_read(line, len, &cls))
+    /* A line that begins like an object claims to be one; any other, and one too long to be read, is just the last
+     * thing it said. */
+    if (term_signal == 0 && !cut_short && looks_like_object(line, len) &&
+        !class_read(line, len, &cls))
         cls = DN_CLASS_PARSE;
     return dn_run_result_of(DN_OUTCOME_ERROR, cls, code);
 }

@@ -14,8 +14,9 @@ enum { ANSWER_MAX = 64 * 1024 };
 dn_run_result answer_of_http(uint32_t status, const char *content_type, const char *body,
                              size_t len, bool cut_short, bool *out_broken);
 
-/* A process that ended; line is the last one on its standard output that is not empty. Code is the
- * exit status, or 128 + the signal, as a shell has it. */
-dn_run_result answer_of_exit(int64_t exit_status, int term_signal, const char *line, size_t len);
+/* A process that ended; line is the last one on its standard output that is not empty, or the first
+ * ANSWER_MAX bytes of it. Code is the exit status, or 128 + the signal, as a shell has it. */
+dn_run_result answer_of_exit(int64_t exit_status, int term_signal, const char *line, size_t len,
+                             bool cut_short);
 
 #endif

@@ -132,8 +132,9 @@ static void process_kill(process *p) {
 
 static void process_finish(process *p) {
     exec_run           *r = p->run;
-    const dn_run_result result = answer_of_exit(p->exit_status, p->term_signal,
-                                                p->said.text ? p->said.text : "", p->said.len);
+    const dn_run_result result =
+        answer_of_exit(p->exit_status, p->term_signal, p->said.text ? p->said.text : "",
+                       p->said.len, p->said.cut_short);
 
     if (r) {
         const int len = (int)p->complained.len;

@@ -5,21 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void append(last_line *l, const char *data, size_t len) {
-    if (len > l->max - l->len) len = l->max - l->len;
-    if (l->len + len > l->size) {
-        size_t size = 2 * (l->len + len);
-        if (size < 256) size = 256;
-        if (size > l->max) size = l->max;
-        char *grown = realloc(l->text, size);
-        if (!grown) return;
-        l->text = grown;
-        l->size = size;
-    }
-    if (len > 0) memcpy(l->text + l->len, data, len);
-    l->len += len;
-}
-
 static bool is_blank_char(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static size_t blanks_before(const char *data, size_t len) {
@@ -27,6 +12,34 @@ static size_t blanks_before(const char *data, size_t len) {
 
     while (blanks < len && is_blank_char(data[blanks])) blanks++;
     return blanks;
+}
+
+static void begin(last_line *l) {
+    l->len = 0;
+    l->ended = l->cut_short = false;
+}
+
+static void append(last_line *l, const char *data, size_t len) {
+    const size_t room = l->max - l->len;
+
+    if (len > room) {
+        l->cut_short = l->cut_short || blanks_before(data + room, len - room) < len - room;
+        len = room;
+    }
+    if (l->len + len > l->size) {
+        size_t size = 2 * (l->len + len);
+        if (size < 256) size = 256;
+        if (size > l->max) size = l->max;
+        char *grown = realloc(l->text, size);
+        if (!grown) {
+            l->cut_short = true;
+            return;
+        }
+        l->text = grown;
+        l->size = size;
+    }
+    if (len > 0) memcpy(l->text + l->len, data, len);
+    l->len += len;
 }
 
 /* How much of data comes before its last line that is not blank: of a flood all but that is skipped. 0 if data is
@@ -41,8 +54,7 @@ void last_line_add(last_line *l, const char *data, size_t len) {
     const size_t skip = superseded(data, len);
 
     if (skip > 0) {
-        l->len = 0;
-        l->ended = false;
+        begin(l);
         data += skip;
         len -= skip;
     }
@@ -52,8 +64,7 @@ void last_line_add(last_line *l, const char *data, size_t len) {
         const size_t blanks = l->ended || l->len == 0 ? blanks_before(data, piece) : 0;
         if (blanks < piece) {
             /* A finished line goes only when there is something to take its place. */
-            if (l->ended) l->len = 0;
-            l->ended = false;
+            if (l->ended) begin(l);
             append(l, data + blanks, piece - blanks);
         }
         if (!newline) return;

@@ -13,7 +13,8 @@ typedef struct last_line {
     size_t max;
     char  *text; /* not terminated; freed by last_line_done */
     size_t len, size;
-    bool   ended; /* a newline has come; what follows begins the next one */
+    bool   ended;     /* a newline has come; what follows begins the next one */
+    bool   cut_short; /* there was more of it than is kept, and not just blanks */
 } last_line;
 
 /* No memory: the line is cut there. */

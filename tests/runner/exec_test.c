@@ -117,6 +117,22 @@ TEST(a_last_line_that_is_broken_json_is_parse) {
             "exit 1");
 }
 
+TEST(a_last_line_too_long_to_be_read_is_not_called_broken) {
+    ends_as("exec:/bin/sh -c \"printf '{\\\"x\\\":\\\"%070000d\\\"}' 7; exit 1\"", DN_OUTCOME_ERROR,
+            DN_CLASS_UNKNOWN, 1, "exit 1");
+}
+
+TEST(blanks_behind_a_line_do_not_make_it_too_long) {
+    ends_as("exec:/bin/sh -c \"printf '{\\\"error_class\\\":\\\"llm\\\"}%070000s' ''; exit 1\"",
+            DN_OUTCOME_ERROR, DN_CLASS_LLM, 1, "exit 1");
+}
+
+TEST(a_line_behind_one_too_long_to_be_read_is_read) {
+    ends_as("exec:/bin/sh -c \"printf %070000d 7; echo; echo '{\\\"error_class\\\":\\\"llm\\\"}'; "
+            "exit 1\"",
+            DN_OUTCOME_ERROR, DN_CLASS_LLM, 1, "exit 1");
+}
+
 TEST(a_signal_is_an_error) {
     ends_as("exec:/bin/sh -c \"kill -SEGV $$\"", DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 128 + SIGSEGV,
             "Segmentation fault");

@@ -251,7 +251,8 @@ TEST(a_plain_http_error_is_req) {
 
 static void exit_means(int status, int signal, const char *line, dn_outcome outcome,
                        dn_error_class cls, uint32_t code) {
-    const dn_run_result r = answer_of_exit(status, signal, line, strlen(line));
+    const dn_run_result r =
+        answer_of_exit(status, signal, line, strlen(line), /* cut_short= */ false);
 
     CHECK_INT(dn_run_outcome(r), outcome);
     CHECK_INT(dn_run_class(r), cls);
