@@ -24,6 +24,11 @@ void audit_free(audit *a) {
     free(a);
 }
 
+/* Of one whose first day was moved behind his records, the last record: how far back they go is not known. */
+static dn_day first_day(const audit_user *u) {
+    return u->recorded != DN_DAY_NONE && u->recorded < u->starts_on ? u->recorded : u->starts_on;
+}
+
 int audit_add_user(audit *a, const audit_user *user) {
     if (a->len > 0 && user->n <= a->users[a->len - 1].n) return DN_EINVAL;
     if (a->len == a->cap) {
@@ -34,7 +39,8 @@ int audit_add_user(audit *a, const audit_user *user) {
         a->cap = cap;
     }
     a->users[a->len++] = *user;
-    if (a->first == DN_DAY_NONE || user->starts_on < a->first) a->first = user->starts_on;
+    const dn_day first = first_day(user);
+    if (a->first == DN_DAY_NONE || first < a->first) a->first = first;
     if (user->recorded > a->last) a->last = user->recorded;
     return DN_OK;
 }
@@ -61,12 +67,13 @@ static void without_row(const audit_user *u, audit_day *d) {
 }
 
 static void with_row(const audit_user *u, audit_day *d, const dn_ledger_row *row) {
-    if (d->day < u->starts_on) d->on_fault(d->context, AUDIT_EARLY, u->n);
-    else d->expected++;
-    /* The last day that was finalized is in both; a later one only in the ledger is not. */
+    d->expected++;
+    /* A first day may be moved behind records, so a day before it is no fault; one the user was not told of is. */
+    if (d->day > u->recorded) d->on_fault(d->context, AUDIT_UNKNOWN, u->n);
+    /* The last day that was finalized is in both; a later one is missed, or the ledger's alone. */
     const bool differs = u->last_day == d->day && u->status != row->status;
-    const bool unknown = u->last_day < d->day && row->status != DN_DAILY_MISSED;
-    if (differs || unknown) d->on_fault(d->context, AUDIT_OTHER, u->n);
+    const bool finalized = u->last_day < d->day && row->status != DN_DAILY_MISSED;
+    if (differs || (finalized && d->day <= u->recorded)) d->on_fault(d->context, AUDIT_OTHER, u->n);
 }
 
 void audit_day_row(const audit *a, audit_day *d, const dn_ledger_row *row) {
@@ -90,7 +97,7 @@ const char *audit_fault_text(audit_fault fault) {
     case AUDIT_GAP: return "has no record";
     case AUDIT_DOUBLE: return "has two records";
     case AUDIT_STRANGER: return "has a record, and is no user";
-    case AUDIT_EARLY: return "has a record before its first day";
+    case AUDIT_UNKNOWN: return "has a record that it was not told of";
     case AUDIT_OTHER: return "ended otherwise than its record says";
     }
     return "is wrong";

@@ -20,7 +20,7 @@ typedef struct audit_user {
 } audit_user;
 DN_MUST_USE int audit_add_user(audit *a, const audit_user *user);
 size_t          audit_users(const audit *a);
-/* The first day any of them has; DN_DAY_NONE: there are no users. */
+/* The first day any of them has, or the last record of one whose first day is later; DN_DAY_NONE: there are no users. */
 dn_day audit_first_day(const audit *a);
 /* The last day any of them has a record of; DN_DAY_NONE: there is none. */
 dn_day audit_last_day(const audit *a);
@@ -29,7 +29,7 @@ typedef enum audit_fault {
     AUDIT_GAP,      /* the day is over and has no row */
     AUDIT_DOUBLE,   /* two rows for one user */
     AUDIT_STRANGER, /* a row of nobody */
-    AUDIT_EARLY,    /* a row for a day before the user's first */
+    AUDIT_UNKNOWN,  /* a row for a day after the last that the user has one of */
     AUDIT_OTHER,    /* the row says another thing than the user */
 } audit_fault;
 

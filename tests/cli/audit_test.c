@@ -103,18 +103,66 @@ TEST(two_rows_a_row_of_nobody_and_one_that_says_another_thing_are_found) {
     audit_free(a);
 }
 
-TEST(a_row_before_the_first_day_and_a_finalization_the_user_does_not_know_are_found) {
-    audit    *a = audit_of(1);
-    found     f;
-    audit_day d = day_of(DAY - 1, &f);
+TEST(rows_before_a_first_day_that_was_moved_are_no_fault_and_are_looked_at) {
+    const audit_user moved = {.n = 1,
+                              .due = 480,
+                              .starts_on = DAY + 30,
+                              .last_day = DAY - 1,
+                              .recorded = DAY,
+                              .status = DN_DAILY_SUCCESS};
+    audit           *a;
+    found            f;
 
-    row(a, &d, 1, DN_DAILY_MISSED);
-    audit_day_end(a, &d);
-    CHECK_INT(f.of[AUDIT_EARLY], 1);
-    d = day_of(DAY + 1, &f);
+    CHECK_INT(audit_new(&a), DN_OK);
+    CHECK_INT(audit_add_user(a, &moved), DN_OK);
+    CHECK_INT(audit_first_day(a), DAY);
+    for (dn_day day = DAY - 2; day <= DAY; day++) {
+        audit_day d = day_of(day, &f);
+        row(a, &d, 1, day == DAY ? DN_DAILY_MISSED : DN_DAILY_SUCCESS);
+        audit_day_end(a, &d);
+        CHECK_INT(f.len, 0);
+        CHECK_UINT(d.expected, 1);
+    }
+    audit_free(a);
+}
+
+TEST(a_row_that_the_user_was_not_told_of_is_found_before_its_first_day_too) {
+    const audit_user nothing_yet = {.n = 2,
+                                    .due = 480,
+                                    .starts_on = DAY + 30,
+                                    .last_day = DN_DAY_NONE,
+                                    .recorded = DN_DAY_NONE};
+    audit           *a = audit_of(1);
+    found            f;
+    audit_day        d = day_of(DAY + 1, &f);
+
+    CHECK_INT(audit_add_user(a, &nothing_yet), DN_OK);
     row(a, &d, 1, DN_DAILY_SUCCESS);
+    row(a, &d, 2, DN_DAILY_MISSED);
+    audit_day_end(a, &d);
+    CHECK_INT(f.of[AUDIT_UNKNOWN], 2);
+    CHECK_INT(f.len, 2);
+    audit_free(a);
+}
+
+/* Days behind the last that was finalized can only have been missed. */
+TEST(a_finalization_that_the_user_does_not_know_is_found) {
+    const audit_user missed = {.n = 1,
+                               .due = 480,
+                               .starts_on = DAY,
+                               .last_day = DAY,
+                               .recorded = DAY + 2,
+                               .status = DN_DAILY_SUCCESS};
+    audit           *a;
+    found            f;
+    audit_day        d = day_of(DAY + 1, &f);
+
+    CHECK_INT(audit_new(&a), DN_OK);
+    CHECK_INT(audit_add_user(a, &missed), DN_OK);
+    row(a, &d, 1, DN_DAILY_CUTOFF);
     audit_day_end(a, &d);
     CHECK_INT(f.of[AUDIT_OTHER], 1);
+    CHECK_INT(f.len, 1);
     audit_free(a);
 }
 

@@ -304,6 +304,24 @@ TEST(an_audit_names_whose_record_is_not_there_and_exits_3) {
     CHECK_SAID("(number 77) has a record, and is no user");
 }
 
+TEST(a_first_day_that_is_moved_makes_no_record_wrong) {
+    place *p = place_new(NULL);
+    char   due[8];
+
+    place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20"));
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
+    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
+                 strstr(place_said(), "ada"),
+             20000);
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", due, "--starts-on", "2999-01-01");
+    CHECK_RUN(p, 0, "audit");
+    CHECK_SAID("1 record: 1 success");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    CHECK_RUN(p, 0, "audit");
+    CHECK_SAID("1 record: 1 success");
+}
+
 /* A window over midnight belongs to the day of its cutoff, so the day that has no record may be tomorrow. */
 TEST(an_audit_proves_a_day_that_ended_before_it_began) {
     place *p = served();
