@@ -51,19 +51,19 @@ dn_day audit_last_day(const audit *a) { return a->last; }
 
 /* ---- A day ---- */
 
-static bool must_have_row(const audit_user *u, const audit_day *d) {
-    if (d->day < u->starts_on) return false;
-    if (u->recorded >= d->day) return true;
+/* A tick saw its cutoff. */
+static bool is_owed(const audit_user *u, const audit_day *d) {
     return d->as_of_ms != INT64_MIN && dn_daily_cutoff_ms(u->due, d->day) <= d->as_of_ms;
 }
 
 static void without_row(const audit_user *u, audit_day *d) {
-    if (must_have_row(u, d)) {
-        d->expected++;
-        d->on_fault(d->context, AUDIT_GAP, u->n);
-    } else if (d->day >= u->starts_on) {
+    if (d->day < u->starts_on) return;
+    if (u->recorded < d->day && !is_owed(u, d)) {
         d->open++;
+        return;
     }
+    d->expected++;
+    d->on_fault(d->context, u->recorded >= d->day ? AUDIT_GAP : AUDIT_OWED, u->n);
 }
 
 static void with_row(const audit_user *u, audit_day *d, const dn_ledger_row *row) {
@@ -94,7 +94,8 @@ void audit_day_end(const audit *a, audit_day *d) {
 
 const char *audit_fault_text(audit_fault fault) {
     switch (fault) {
-    case AUDIT_GAP: return "has no record";
+    case AUDIT_GAP:
+    case AUDIT_OWED: return "has no record";
     case AUDIT_DOUBLE: return "has two records";
     case AUDIT_STRANGER: return "has a record, and is no user";
     case AUDIT_UNKNOWN: return "has a record that it was not told of";

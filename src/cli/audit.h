@@ -26,7 +26,8 @@ dn_day audit_first_day(const audit *a);
 dn_day audit_last_day(const audit *a);
 
 typedef enum audit_fault {
-    AUDIT_GAP,      /* the day is over and has no row */
+    AUDIT_GAP, /* the user has a record of it, or of a later day, and there is none */
+    AUDIT_OWED, /* by the due it has now, its cutoff has been: the next tick writes it at the latest */
     AUDIT_DOUBLE,   /* two rows for one user */
     AUDIT_STRANGER, /* a row of nobody */
     AUDIT_UNKNOWN,  /* a row for a day after the last that the user has one of */

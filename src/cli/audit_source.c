@@ -48,7 +48,9 @@ bool source_look(const audit_source *s, const call *c, source_state *out_state) 
         (void)instant(answer, "tick", "last_at", &state.as_of_ms);
         state.ledger_days = (uint32_t)json_integer_value(
             json_object_get(json_object_get(answer, "daemon"), "ledger_days"));
-        state.planning = json_is_true(json_object_get(json_object_get(answer, "tick"), "planning"));
+        const json_t *tick = json_object_get(answer, "tick");
+        state.planning = json_is_true(json_object_get(tick, "planning"));
+        state.ticks = (uint64_t)json_integer_value(json_object_get(tick, "ticks"));
         state.full = json_is_true(json_object_get(store, "full"));
         state.waiting = (uint64_t)json_integer_value(json_object_get(store, "waiting_writes"));
         json_decref(answer);

@@ -20,6 +20,7 @@ typedef struct source_state {
     uint32_t ledger_days;
     bool     planning; /* the last tick is not over */
     bool     full;     /* the disk is */
+    uint64_t ticks;    /* that are over; 0: this planner's first is still to come */
     uint64_t waiting;  /* writes that are decided and not committed */
 } source_state;
 

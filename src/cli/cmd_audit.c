@@ -19,8 +19,9 @@ enum {
     LOOKS = 25, /* again, at suspects of a day; a moment between two */
     BETWEEN_LOOKS_MS = 200,
     QUIET_LOOKS = 600,
-    HERD = 4096, /* writes that wait */
-    HERD_READS = 3,
+    TICK_LOOKS = 325, /* 65 s: no two ticks are further apart than a minute */
+    HERD = 4096,      /* writes that wait */
+    READS_AGAIN = 3,
     SAID_MAX = 100,
 };
 
@@ -184,6 +185,29 @@ static bool look_when_quiet(run *r) {
     return true;
 }
 
+/* Somebody who was registered for a day that is over, or whose due was moved behind us, gets his record at a tick. One
+ * that begins after what we have read knows of him. */
+static bool look_after_a_tick(run *r) {
+    const int64_t  as_of_ms = r->state.as_of_ms;
+    bool           read = look_when_quiet(r);
+    const uint64_t before = r->state.ticks;
+
+    for (int i = 0; read && i < TICK_LOOKS && (r->state.ticks == before || r->state.ticks == 0);
+         i++) {
+        wait_a_little();
+        read = source_look(&r->source, r->call, &r->state);
+    }
+    read = read && look_when_quiet(r);
+    r->state.as_of_ms = as_of_ms;
+    return read;
+}
+
+static bool is_owed_any(const run *r) {
+    for (size_t i = 0; i < r->suspects_len; i++)
+        if (r->suspects[i].fault == AUDIT_OWED) return true;
+    return false;
+}
+
 static bool load_users(run *r) {
     uint64_t after_n = 0;
     size_t   len;
@@ -216,15 +240,21 @@ static bool read_day_and_totals(run *r, audit_day *d, dn_day_totals *before, dn_
            source_totals(&r->source, d->day, after);
 }
 
-/* Many suspects are not looked at one by one: a herd has come between users and rows, and all of it is read again. */
+/* Many suspects are not looked at one by one: a herd has come between users and rows, and all of it is read again. So it
+ * is for what a tick will write. */
+static bool has_to_be_read_again(const run *r) {
+    return r->source.asked && (r->suspects_len > SUSPECTS_FEW || is_owed_any(r));
+}
+
 static bool audit_one_day(run *r, dn_day day) {
     const uint64_t faulty = r->faulty;
     audit_day      d = {.day = day};
     dn_day_totals  before, after;
 
     if (!read_day_and_totals(r, &d, &before, &after)) return false;
-    for (int i = 0; i < HERD_READS && r->source.asked && r->suspects_len > SUSPECTS_FEW; i++)
-        if (!look_when_quiet(r) || !load_users(r) || !read_day_and_totals(r, &d, &before, &after))
+    for (int i = 0; i < READS_AGAIN && has_to_be_read_again(r); i++)
+        if (!(is_owed_any(r) ? look_after_a_tick(r) : look_when_quiet(r)) || !load_users(r) ||
+            !read_day_and_totals(r, &d, &before, &after))
             return false;
     if (!confirm(r, day)) return false;
     if (!totals_agree(&d, &after)) {

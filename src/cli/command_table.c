@@ -135,7 +135,7 @@ static const command commands[] = {
      .operands = "",
      .help = "proves the ledger: every user one record a day, no gap, no double",
      .more = "It asks the daemon if one is there, else reads --data. Exit code 3: the ledger is "
-             "wrong.\n",
+             "wrong.\nA record that the next tick is to write is waited for.\n",
      .asks = true,
      .run = cmd_audit,
      FLAGS(day_flags),

@@ -181,7 +181,7 @@ TEST(a_day_is_owed_a_row_from_the_tick_that_saw_its_cutoff_and_is_open_until_the
     d = day_of(DAY + 1, &f);
     d.as_of_ms = dn_daily_cutoff_ms(480, DAY + 1);
     audit_day_end(a, &d);
-    CHECK_INT(f.of[AUDIT_GAP], 1);
+    CHECK_INT(f.of[AUDIT_OWED], 1);
     audit_free(a);
 }
 

@@ -322,6 +322,21 @@ TEST(a_first_day_that_is_moved_makes_no_record_wrong) {
     CHECK_SAID("1 record: 1 success");
 }
 
+/* Ticks are further apart than an audit is patient: his record comes with the next one. */
+TEST(who_is_registered_for_a_cutoff_that_has_passed_makes_no_audit_fail) {
+    place *p = place_new(NULL);
+    char   due[8];
+
+    place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=12000"));
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
+    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
+                 strstr(place_said(), "ada"),
+             40000);
+    CHECK_RUN(p, 0, "users", "set", "bob", "--due", "00:00", "--starts-on", "today");
+    CHECK_RUN(p, 0, "audit");
+    CHECK_SAID("1 cutoff_reached");
+}
+
 /* A window over midnight belongs to the day of its cutoff, so the day that has no record may be tomorrow. */
 TEST(an_audit_proves_a_day_that_ended_before_it_began) {
     place *p = served();
