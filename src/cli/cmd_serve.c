@@ -49,6 +49,7 @@ typedef struct served {
     dn_service_tree       tree;
     dn_runtime           *runtime;
     bool                  to_start_anew;
+    bool                  all_written;
 } served;
 
 /* ---- Signals ---- */
@@ -336,6 +337,7 @@ static int tree_make(served *d) {
     d->runner_shown = dn_settings_masked_copy(s->demo ? "demo:" : s->runner);
     if (!d->runner_shown) return complain(DN_EXIT_FAILED, "out of memory");
     d->service.fatal = on_fatal;
+    d->service.all_written = &d->all_written;
     d->about = (dn_about){.service = &d->service,
                           .data = s->data,
                           .version = DIURNAL_VERSION,
@@ -387,7 +389,8 @@ static int run_to_the_end(served *d) {
     d->to_start_anew = starts_anew && stops_asked == 0;
     if (rc < 0) return complain(DN_EXIT_FAILED, "ended: %s", dn_error_text(rc));
     if (stops_asked > 1) return complain(DN_EXIT_FAILED, "ended at once, as it was asked to");
-    dn_log(DN_LOG_INFO, "daemon.stopped", "everything is committed");
+    dn_log(DN_LOG_INFO, "daemon.stopped",
+           d->all_written ? "everything is committed" : "not everything is committed");
     return DN_EXIT_DONE;
 }
 

@@ -93,6 +93,7 @@ static int kv_init(dn_self *self, void *state, const void *config) {
     const int rc = dn_store_count(k->store, &k->status.users);
     kv_look_at(k, rc, "counting users");
     if (rc < 0) return rc;
+    if (k->config->all_written) *k->config->all_written = false;
     dn_timer_after(self, KV_IDLE_MS, KV_IDLE, 0);
     return DN_OK;
 }
@@ -271,6 +272,7 @@ static int may_end(const kv *k) {
                "stopped with %llu writes that the full disk did not take: those users are eligible "
                "again",
                (unsigned long long)k->line.entries);
+    else if (k->config->all_written) *k->config->all_written = true;
     return DN_STOP;
 }
 
@@ -334,5 +336,5 @@ static int kv_stopping(dn_self *self, void *state) {
 
     (void)self;
     k->stopping = k->fresh = true;
-    return k->line.len == 0 ? DN_STOP : DN_OK;
+    return k->line.len == 0 ? may_end(k) : DN_OK;
 }

@@ -31,6 +31,9 @@ typedef struct dn_service_config {
      * end; a simulation crashes its own. */
     void (*fatal)(void *context, const char *why);
     void *fatal_context;
+
+    bool *
+        all_written; /* true from when kv has ended, if it left no write behind. NULL: nobody asks */
 } dn_service_config;
 
 /* The loops the service wants, the first one being the caller's. */

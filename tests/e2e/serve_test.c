@@ -273,6 +273,29 @@ TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
     CHECK_RUN(p, 0, "users", "set", "bob", "--due", "08:00");
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
+    CHECK(place_has_said(p, "everything is committed"));
+    CHECK(!place_has_said(p, "not everything"));
+    (void)umount2(base, MNT_DETACH);
+    (void)rmdir(base);
+}
+
+TEST(what_a_full_disk_did_not_take_is_not_said_to_be_committed) {
+    char      base[] = "/tmp/diurnal-e2e-disk-XXXXXX";
+    endpoint *e = endpoint_new();
+
+    if (!mount_small(base)) return;
+    place *p = place_new(base);
+    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20"));
+    atomic_store(&e->held, 1);
+    set(p, "ada", 30);
+    WAIT_FOR(atomic_load(&e->running) == 1, 20000);
+    fill(base, true);
+    atomic_store(&e->held, 0);
+    WAIT_FOR(place_has_said(p, "the disk is full"), 20000);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    CHECK(place_has_said(p, "writes that the full disk did not take"));
+    CHECK(place_has_said(p, "not everything is committed"));
     (void)umount2(base, MNT_DETACH);
     (void)rmdir(base);
 }
