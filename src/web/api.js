@@ -50,6 +50,19 @@ export function query(params) {
     return text && '?' + text;
 }
 
+/* One page of a list, params.limit long unless the list ends before. The daemon looks at so many rows for an answer and no more: what it
+ * gives then may be little or nothing, and the cursor says that there is more to look at. */
+export async function page(path, params, signal) {
+    const items = [];
+    let cursor = params.cursor;
+    do {
+        const some = await get(path + query({ ...params, limit: params.limit - items.length, cursor }), signal);
+        items.push(...some.items);
+        cursor = some.next_cursor;
+    } while (cursor && items.length < params.limit);
+    return { items, next_cursor: cursor };
+}
+
 /* A file, as it is. fetch says nothing of how far it is: this does. */
 export function upload(file, onProgress) {
     const request = new XMLHttpRequest();

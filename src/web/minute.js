@@ -1,5 +1,5 @@
 /* minute.js - who is due in a minute, and how each of them is today. */
-import { get, query } from './api.js';
+import { get, page, query } from './api.js';
 import { chip, empty, failure, h, later, loading, rowsIn, show, theirs } from './dom.js';
 import { linkTo } from './router.js';
 import { due, dueText, number, when } from './words.js';
@@ -14,13 +14,13 @@ export function minuteUsers() {
     const table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Users of the minute' }, h('table', null,
         h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'User'), h('th', { scope: 'col' }, 'Today'), h('th', { scope: 'col' }, 'Last success'))), body));
     const more = h('button', { type: 'button', hidden: true }, 'More'), note = h('div');
-    let minute = null, day = null, known = '', limit = PAGE, reading = null, running = new Set();
+    let minute = null, day = null, known = '', limit = PAGE, reading = null, again = false, running = new Set();
 
     async function read() {
         reading?.abort();
         const own = reading = new AbortController(), at = dueText(minute);
         try {
-            const list = await get('/daily/users' + query({ due_from: at, due_to: at, limit }), own.signal);
+            const list = await page('/daily/users', { due_from: at, due_to: at, limit }, own.signal);
             const runs = known && JSON.parse(known)?.running > 0 ? await get('/daily/running' + query({ limit: RUNNING }), own.signal) : { items: [] };
             running = new Set(runs.items.map((item) => item.id));
             rows(list.items, (user) => user.id, makeRow);
@@ -31,7 +31,14 @@ export function minuteUsers() {
             if (error.name === 'AbortError') return;
             show(table, false);
             note.replaceChildren(failure(error, read));
+        } finally {
+            if (reading === own) ended();
         }
+    }
+    function ended() {
+        reading = null;
+        if (again) soon();
+        again = false;
     }
     const makeRow = (user) => {
         const state = h('td'), last = h('td'), name = h('a', { href: linkTo('users', [user.id]) }, theirs(user.id));
@@ -47,7 +54,14 @@ export function minuteUsers() {
             },
         };
     };
-    const soon = later(150, read);
+    /* What is being read may take longer than it takes to change: it is read to its end, and once more. */
+    const soon = later(150, () => { if (reading) again = true; else read(); });
+    function stop() {
+        soon.cancel();
+        reading?.abort();
+        reading = null;
+        again = false;
+    }
     more.addEventListener('click', () => { limit = 500; read(); });
 
     return {
@@ -57,6 +71,7 @@ export function minuteUsers() {
             const key = JSON.stringify(item ?? null);
             if (nextMinute === minute && key === known && nextDay === day) return;
             if (nextMinute !== minute) {
+                stop();
                 limit = PAGE;
                 title.replaceChildren('Due at ', due(dueText(nextMinute), nextDay), item ? ` · ${number(item.users)}` : '');
                 link.href = linkTo('users', [], { due_from: dueText(nextMinute), due_to: dueText(nextMinute) });
@@ -71,6 +86,6 @@ export function minuteUsers() {
             if (isFirst) read();
             else soon(); /* a minute that is only passed is not asked for */
         },
-        leave() { soon.cancel(); reading?.abort(); },
+        leave: stop,
     };
 }

@@ -1,5 +1,5 @@
 /* users.js - who is registered: looking for them, registering one or a file of them. */
-import { ask, get, query, userPath } from './api.js';
+import { ask, page, userPath } from './api.js';
 import { chip, dialog, empty, failure, h, later, loading, rowsIn, say, setText, show, theirs } from './dom.js';
 import { openImport } from './import.js';
 import { goTo, linkTo } from './router.js';
@@ -50,7 +50,7 @@ export function usersView({ model, route, may }) {
         reading?.abort();
         const own = reading = new AbortController();
         try {
-            const list = await get('/daily/users' + query({ ...filters, limit: PAGE, cursor: cursors.at(-1) }), own.signal);
+            const list = await page('/daily/users', { ...filters, limit: PAGE, cursor: cursors.at(-1) }, own.signal);
             following = list.next_cursor;
             seen = list.items.length;
             rows(list.items, (user) => user.id, row);
@@ -59,7 +59,7 @@ export function usersView({ model, route, may }) {
             show(back, cursors.length > 1);
             show(next, Boolean(following));
             setText(place, seen > 0 ? `${number(first + 1)} to ${number(first + seen)}` : '');
-            note.replaceChildren(seen > 0 ? '' : any ? empty('Nobody is like that.', 'Ids are looked for by how they begin, and times are UTC.') : empty('Nobody is registered yet.'));
+            note.replaceChildren(seen > 0 ? '' : cursors.length > 1 ? empty('There are no more.') : any ? empty('Nobody is like that.', 'Ids are looked for by how they begin, and times are UTC.') : empty('Nobody is registered yet.'));
         } catch (error) {
             if (error.name === 'AbortError') return;
             show(table, false);

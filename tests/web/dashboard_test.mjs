@@ -379,6 +379,41 @@ const tests = {
         });
     },
 
+    /* So many that the daemon looks at no more of them for one answer. */
+    async who_is_behind_twenty_thousand_others_is_found_and_who_goes_away_meanwhile_asks_no_more() {
+        await used({}, async (page, daemon) => {
+            const others = Array.from({ length: 41000 }, (_, i) => `{"id":"a-${i}","due":"00:00"}`);
+            const fifty = Array.from({ length: 50 }, (_, i) => `{"id":"m-${i}","due":"00:01"}`);
+            await daemon.ask('POST', '/daily/users:import', [...others, ...fifty, '{"id":"z-last","due":"00:02"}'].join('\n'));
+            const ids = (where) => page.locator(`${where} tbody th`).allTextContents();
+            const shows = (where, what, isSo) => until(what, async () => isSo(await ids(where)));
+            await goes(page, 'users?due_from=00:02');
+            await shows('table.users', 'by due', (all) => all.join() === 'z-last');
+            assert.ok(!(await page.locator('text=Next').isVisible()));
+            await goes(page, 'users?due_from=00:01&due_to=00:01');
+            await shows('table.users', 'a whole page', (all) => all.length === 50);
+            await page.click('text=Next');
+            await sees(page, '.empty', 'There are no more.');
+            await page.click('text=Back');
+            await shows('table.users', 'the page before', (all) => all.length === 50);
+            await goes(page, 'users?status=success');
+            await sees(page, '.empty', 'Nobody is like that.');
+            await goes(page, 'today/00:01');
+            await shows('.minute-users', 'of a minute', (all) => all.length === 50);
+            await goes(page, 'today/00:03');
+            await sees(page, '.minute-users .empty', 'Nobody is due in this minute.');
+
+            await page.route('**/api/v1/daily/users?*cursor=*', () => {}); /* is not answered */
+            for (const view of ['users?due_from=00:02', 'today/00:02']) {
+                const begun = page.waitForRequest(/daily.users.*cursor=/), given = page.waitForEvent('requestfailed', (request) => /cursor=/.test(request.url()));
+                await goes(page, view);
+                await begun;
+                await goes(page, 'queue');
+                await given;
+            }
+        });
+    },
+
     async a_file_is_imported_and_the_lines_that_are_no_good_are_shown() {
         await used({}, async (page, daemon) => {
             const file = (name, text) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
