@@ -121,6 +121,16 @@ static bool let_in(dn_self *self, const route_world *w, exchange *x) {
     return x->response.status == 0;
 }
 
+bool exchange_still_may(dn_self *self, const route_world *w, const exchange *x) {
+    return is_open(w, x->route) ||
+           guard_of(w->guard, x->head, dn_now_ms(self)).scope >= x->route->scope;
+}
+
+route_step exchange_no_more(exchange *x) {
+    return exchange_answer(
+        x, exchange_stranger("the token is not valid any more; nothing more is taken"));
+}
+
 /* ---- Once, however often it comes ---- */
 
 static bool sum_begin(exchange *x) {
@@ -254,6 +264,7 @@ route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const
     x->body = body;
     x->body_len = len;
     x->body_ends = ends;
+    if (!exchange_still_may(self, w, x)) return exchange_no_more(x);
     if (x->sum && EVP_DigestUpdate(x->sum, body, len) != 1)
         return exchange_answer(x, http_problem(503, "out of memory"));
     if (x->repeats && !ends) return ROUTE_WANTS_BODY;

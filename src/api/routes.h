@@ -92,6 +92,8 @@ route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const
                          size_t len, bool ends);
 /* reply: the answer to x->call, or its DN_MSG_CALL_FAILED. */
 route_step exchange_go_on(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply);
+/* Of who was let in: is that token, or that session, still worth as much? A body or a stream may take its time. */
+bool exchange_still_may(dn_self *self, const route_world *w, const exchange *x);
 /* The response is whole: what is it for this one who asks, and for whoever asks the same again? */
 void exchange_finish(dn_self *self, const route_world *w, exchange *x);
 /* Whatever it has is free; nobody waits for its response any more. */
@@ -105,6 +107,7 @@ route_step exchange_call(dn_self *self, exchange *x, dn_ref to, uint32_t kind, c
 route_step exchange_answer(exchange *x, http_response response);
 /* 401, and in which way to say who asks. */
 http_response exchange_stranger(const char *detail);
+route_step    exchange_no_more(exchange *x); /* 401 to who was let in, and may not any more */
 bool          exchange_wants(const exchange *x,
                              const char     *parameter); /* "?verbose", with or without a value */
 

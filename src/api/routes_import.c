@@ -99,6 +99,8 @@ static int read_on(import *im, int rc) {
 static route_step commit(dn_self *self, const route_world *w, exchange *x, import *im) {
     batch *b = &im->batches[im->filling];
 
+    /* It may have waited for another commit since it was taken. */
+    if (!exchange_still_may(self, w, x)) return exchange_no_more(x);
     if (dn_call(self, w->kv, DN_KV_SET, b->packed, b->bytes, COMMIT_MS, &x->call) < 0)
         return exchange_answer(x, http_problem(503, "the daemon cannot answer now; what was sent "
                                                     "may be sent again"));

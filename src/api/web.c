@@ -393,17 +393,13 @@ static void heartbeat(dn_self *self, visitor *v) {
     if (text) http_conn_put(&v->conn, text, sizeof beat - 1);
 }
 
-static bool still_may(dn_self *self, web *b, const visitor *v) {
-    return guard_of(&b->guard, &v->conn.head, dn_now_ms(self)).scope >= v->exchange.route->scope;
-}
-
 /* To all who listen: what there is, or that there is nothing. Who may not any more is not told. */
 static void streams_go_on(dn_self *self, web *b) {
     b->streams = 0;
     for (uint32_t i = 0; i < b->used; i++) {
         visitor *v = b->visitors[i];
         if (v->conn.state != HTTP_CONN_STREAMING) continue;
-        if (still_may(self, b, v)) {
+        if (exchange_still_may(self, &b->world, &v->exchange)) {
             heartbeat(self, v);
             (void)stream_on(self, b, v);
         } else {

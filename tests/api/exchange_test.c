@@ -19,6 +19,7 @@ static struct {
 
     bool kv_is_silent;
     int  kv_status, kv_was_asked; /* what it answers, and how often it was asked */
+    bool is_revoked_meanwhile;    /* the token, while kv does what it is asked for */
 
     exchange    x;
     http_head   head;
@@ -49,6 +50,16 @@ static int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
+static int kv_on_set(dn_self *self, void *state, const dn_msg *msg) {
+    const dn_kv_set_answer answer = {.status = DN_OK};
+
+    (void)state;
+    w.kv_was_asked++;
+    if (w.is_revoked_meanwhile) guard_remove(&w.guard, 1);
+    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    return DN_OK;
+}
+
 /* ---- Who asks ---- */
 
 static void take(dn_self *self, route_step step) {
@@ -76,6 +87,7 @@ static int stage_on_any(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Life ---- */
 
 static const dn_handler kv_rows[] = {{DN_KV_BACKUP, kv_on_backup},
+                                     {DN_KV_SET, kv_on_set},
                                      {DN_KV_TOKEN_ADD, kv_on_token_add}},
                         stage_rows[] = {{DN_KIND_ANY, stage_on_any}};
 static const dn_class kv_class = {.name = DN_KV, .handlers = DN_SLICE(kv_rows)},
@@ -167,5 +179,22 @@ TEST(what_was_refused_and_is_not_done_may_be_asked_for_again_with_its_key) {
     CHECK_INT(makes_token("k"), 201);
     CHECK_INT(makes_token("k"), 201);
     CHECK_INT(w.kv_was_asked, 2);
+    ends();
+}
+
+/* More lines than one commit has: the others wait for it. */
+TEST(what_waits_to_be_written_is_not_when_the_token_is_revoked_meanwhile) {
+    static const char line[] = "{\"id\":\"a\",\"due\":\"00:00\"}\n";
+    static char       body[2500 * (sizeof line - 1) + 1];
+
+    for (size_t at = 0; at + 1 < sizeof body; at += sizeof line - 1)
+        memcpy(body + at, line, sizeof line);
+    begins();
+    CHECK_INT(posts("/api/v1/daily/users:import", NULL, body), 200);
+    CHECK_INT(w.kv_was_asked, 2);
+    w.is_revoked_meanwhile = true;
+    CHECK_INT(posts("/api/v1/daily/users:import", NULL, body), 401);
+    CHECK_MSG(strstr(w.answer, "nothing more is taken"), "%s", w.answer);
+    CHECK_INT(w.kv_was_asked, 3);
     ends();
 }

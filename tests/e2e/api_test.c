@@ -612,29 +612,72 @@ static void sends(int fd, const char *text) {
     CHECK_INT(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 }
 
-/* A piece of a body is never full here. */
-TEST(an_import_that_trickles_is_kept_as_it_comes) {
-    place    *p = serves();
-    char      head[512], text[1024] = "";
-    size_t    len = 0;
+/* What the other side says until it ends it; valid until the next call. */
+static const char *hears_out(int fd) {
+    static char text[4096];
+    size_t      len = 0;
+
+    for (ssize_t n; (n = recv(fd, text + len, sizeof text - 1 - len, 0)) > 0;) len += (size_t)n;
+    text[len] = '\0';
+    (void)close(fd);
+    return text;
+}
+
+/* Sends the head of one; fields: more of it, each ended by CR LF. */
+static int begins_body(const place *p, const char *method, const char *path, const char *token,
+                       const char *fields) {
+    char      head[512];
     const int fd = place_connect(p);
 
     CHECK(fd >= 0);
     (void)snprintf(head, sizeof head,
-                   "POST /api/v1/daily/users:import HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-                   "Authorization: Bearer %s\r\nContent-Type: text/csv\r\n"
-                   "Transfer-Encoding: chunked\r\n\r\n",
-                   admin);
+                   "%s %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\n%s\r\n", method, path,
+                   token, fields);
     sends(fd, head);
+    return fd;
+}
+
+/* A piece of a body is never full here. */
+TEST(an_import_that_trickles_is_kept_as_it_comes) {
+    place    *p = serves();
+    const int fd = begins_body(p, "POST", "/api/v1/daily/users:import", admin,
+                               "Connection: close\r\nContent-Type: text/csv\r\n"
+                               "Transfer-Encoding: chunked\r\n");
+
     sends(fd, "a\r\nada,08:00\n\r\n");
     WAIT_FOR(asks(p, "GET", "/api/v1/daily/users/ada", NULL) == 200, 20000);
     sends(fd, "e\r\nbob,09:00\neve,\r\n");
     WAIT_FOR(asks(p, "GET", "/api/v1/daily/users/bob", NULL) == 200, 20000);
     sends(fd, "6\r\n10:00\n\r\n0\r\n\r\n");
-    for (ssize_t n; (n = recv(fd, text + len, sizeof text - 1 - len, 0)) > 0;) len += (size_t)n;
+    const char *text = hears_out(fd);
     CHECK_MSG(strstr(text, "\"accepted\":3,\"rejected\":0"), "it is: %s", text);
     CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users/eve", NULL);
-    (void)close(fd);
+    stops(p);
+}
+
+TEST(of_a_body_nothing_more_is_taken_from_the_instant_its_token_is_revoked) {
+    place *p = serves();
+    char   token[128], id[32], path[64], text[64] = "";
+
+    makes_token(p, "operate", NULL, token, id);
+    (void)snprintf(path, sizeof path, "/api/v1/tokens/%s", id);
+    const int many = begins_body(p, "POST", "/api/v1/daily/users:import", token,
+                                 "Content-Type: text/csv\r\nTransfer-Encoding: chunked\r\n");
+    sends(many, "a\r\nada,08:00\n\r\n");
+    WAIT_FOR(asks(p, "GET", "/api/v1/daily/users/ada", NULL) == 200, 20000);
+    const int one =
+        begins_body(p, "PUT", "/api/v1/daily/users/eve", token,
+                    "Connection: close\r\nExpect: 100-continue\r\nContent-Length: 15\r\n");
+    CHECK(recv(one, text, sizeof text - 1, 0) > 0 && strncmp(text, "HTTP/1.1 100 ", 13) == 0);
+    CHECK_ASKS(p, 204, "DELETE", path, NULL);
+    sends(many, "a\r\nbob,09:00\n\r\n");
+    sends(one, "{\"due\":\"08:00\"}");
+    const char *many_said = hears_out(many);
+    CHECK_MSG(strncmp(many_said, "HTTP/1.1 401 ", 13) == 0, "it is: %s", many_said);
+    const char *one_said = hears_out(one);
+    CHECK_MSG(strncmp(one_said, "HTTP/1.1 401 ", 13) == 0, "it is: %s", one_said);
+    CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users", NULL);
+    CHECK_UINT(json_array_size(json_object_get(said, "items")), 1);
     stops(p);
 }
 
