@@ -229,9 +229,15 @@ static route_step first_step(dn_self *self, const route_world *w, exchange *x) {
     return x->repeats ? repeat(x) : x->route->step(self, w, x, NULL);
 }
 
+static size_t body_max(const route *r) {
+    return r->scope == DN_SCOPE_NONE ? ROUTE_OPEN_BODY_MAX : ROUTE_BODY_MAX;
+}
+
 static route_step wants_body(exchange *x) {
-    if (x->route->body == ROUTE_JSON && x->head->content_length > ROUTE_BODY_MAX)
-        return exchange_answer(x, http_problem(413, "a body has at most 1 MiB here"));
+    if (x->route->body == ROUTE_JSON && x->head->content_length > (int64_t)body_max(x->route)) {
+        const http_fault fault = exchange_body_too_long(x);
+        return exchange_answer(x, http_problem(fault.status, fault.detail));
+    }
     x->body_ends = false;
     return ROUTE_WANTS_BODY;
 }
@@ -256,7 +262,12 @@ route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, cons
 
 /* One more than there may be, so that it is seen to be too much. */
 size_t exchange_body_max(const exchange *x) {
-    return x->route->body == ROUTE_STREAM ? ROUTE_PIECE : ROUTE_BODY_MAX + 1;
+    return x->route->body == ROUTE_STREAM ? ROUTE_PIECE : body_max(x->route) + 1;
+}
+
+http_fault exchange_body_too_long(const exchange *x) {
+    return (http_fault){413, x->route->scope == DN_SCOPE_NONE ? "a body has at most 4 KiB here"
+                                                              : "a body has at most 1 MiB here"};
 }
 
 route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const char *body,

@@ -35,10 +35,14 @@ typedef enum route_step {
 
 typedef enum route_body {
     ROUTE_NO_BODY,
-    ROUTE_JSON, /* an object; whole before the first step, and at most ROUTE_BODY_MAX bytes of it */
+    ROUTE_JSON,   /* an object; whole before the first step, and of bounded length */
     ROUTE_STREAM, /* of any length; a step for each piece of it */
 } route_body;
-enum { ROUTE_BODY_MAX = 1 << 20, ROUTE_PIECE = 8192 };
+enum {
+    ROUTE_BODY_MAX = 1 << 20,
+    ROUTE_OPEN_BODY_MAX = 4096, /* of a route that is for everyone: memory for whoever comes */
+    ROUTE_PIECE = 8192,
+};
 
 typedef struct exchange exchange;
 typedef struct api      api;
@@ -87,6 +91,8 @@ struct exchange {
 route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, const http_head *head);
 /* Of its body so much is kept at once. */
 size_t exchange_body_max(const exchange *x);
+/* What to answer to more than that. */
+http_fault exchange_body_too_long(const exchange *x);
 /* The body has come, and lies there until there is a response; or a piece of it, until this returns. */
 route_step exchange_body(dn_self *self, const route_world *w, exchange *x, const char *body,
                          size_t len, bool ends);

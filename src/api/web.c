@@ -496,9 +496,8 @@ static void hand_on(dn_self *self, web *b, visitor *v, bool ends) {
 static bool is_stream(const visitor *v) { return v->exchange.route->body == ROUTE_STREAM; }
 
 static bool read_body_on(dn_self *self, web *b, visitor *v) {
-    static const http_fault too_much = {413, "a body has at most 1 MiB here"};
-    http_conn              *c = &v->conn;
-    http_fault              fault = too_much;
+    http_conn *c = &v->conn;
+    http_fault fault = exchange_body_too_long(&v->exchange);
 
     const http_got got = http_conn_read_body(c, &fault);
     if (got == HTTP_GOT_BODY || (got == HTTP_GOT_FULL && is_stream(v))) {

@@ -474,6 +474,24 @@ TEST(a_body_may_have_a_mebibyte_and_not_one_byte_more) {
     stops(p);
 }
 
+TEST(the_body_of_a_login_which_anybody_may_send_has_four_kibibytes_and_not_one_byte_more) {
+    static const char ours[] = "X-Diurnal-Request: 1\r\n",
+                      in_chunks[] = "X-Diurnal-Request: 1\r\nTransfer-Encoding: chunked\r\n";
+    enum { MOST = 4096 };
+    char   body[MOST + 1], chunks[MOST + 64];
+    place *p = serves();
+
+    memset(body, ' ', sizeof body);
+    memcpy(body + snprintf(body, sizeof body, "{\"token\":\"%s\"}", admin), " ", 1);
+    CHECK_INT(asks_whole(p, "POST", "/api/v1/session", NULL, ours, body, MOST), 200);
+    CHECK_INT(asks_whole(p, "POST", "/api/v1/session", NULL, ours, body, MOST + 1), 413);
+    CHECK_DETAIL("4 KiB");
+    const int len = snprintf(chunks, sizeof chunks, "%x\r\n%.*s", MOST + 1, MOST + 1, body);
+    CHECK_INT(asks_whole(p, "POST", "/api/v1/session", NULL, in_chunks, chunks, (size_t)len), 413);
+    CHECK_DETAIL("4 KiB");
+    stops(p);
+}
+
 /* In chunks, after being asked to go on, two of them on one connection. */
 TEST(a_body_in_chunks_is_a_body_and_what_follows_is_the_next_request) {
     place *p = serves();
