@@ -70,13 +70,14 @@ static const route *route_of(const http_head *head, http_text *out_id) {
 
 /* ---- Who may ---- */
 
-static bool is_open(const route_world *w, const route *r) {
-    return r->scope == DN_SCOPE_NONE || (r->step == route_metrics && w->on_loopback);
+static bool is_open(const route_world *w, const route *r, const http_head *head) {
+    return r->scope == DN_SCOPE_NONE ||
+           (r->step == route_metrics && w->on_loopback && http_host_is_address(head));
 }
 
 /* To log in is open to everyone, but it is a token that is shown. */
-static bool needs_guard(const route_world *w, const route *r) {
-    return !is_open(w, r) || strcmp(r->path, ROUTE_LOGIN) == 0;
+static bool needs_guard(const route_world *w, const route *r, const http_head *head) {
+    return !is_open(w, r, head) || strcmp(r->path, ROUTE_LOGIN) == 0;
 }
 
 static bool changes_something(const route *r) { return strcmp(r->method, "GET") != 0; }
@@ -107,7 +108,7 @@ http_response exchange_stranger(const char *detail) {
 static bool let_in(dn_self *self, const route_world *w, exchange *x) {
     const bool changes = changes_something(x->route), ours = is_our_page(x->head);
 
-    if (is_open(w, x->route)) {
+    if (is_open(w, x->route, x->head)) {
         if (!changes || ours) return true;
         x->response = strange_page();
         return false;
@@ -122,7 +123,7 @@ static bool let_in(dn_self *self, const route_world *w, exchange *x) {
 }
 
 bool exchange_still_may(dn_self *self, const route_world *w, const exchange *x) {
-    return is_open(w, x->route) ||
+    return is_open(w, x->route, x->head) ||
            guard_of(w->guard, x->head, dn_now_ms(self)).scope >= x->route->scope;
 }
 
@@ -247,7 +248,7 @@ route_step exchange_begin(dn_self *self, const route_world *w, exchange *x, cons
 
     *x = (exchange){.head = head, .route = route_of(head, &id), .body = "", .body_ends = true};
     if (!x->route) return no_route(x);
-    if (!w->guard->known && needs_guard(w, x->route)) {
+    if (!w->guard->known && needs_guard(w, x->route, head)) {
         x->response = http_problem(503, "the tokens are still being read; try again");
         return ROUTE_WANTS_GUARD;
     }

@@ -75,6 +75,45 @@ TEST(the_whole_address_is_as_good_as_the_path) {
     CHECK_TEXT(head.path, "*");
 }
 
+TEST(a_host_is_an_address_or_localhost_or_a_name_that_may_be_anybodys) {
+    static const struct {
+        const char *host;
+        bool        is_address;
+    } rows[] = {
+        {"127.0.0.1", true},
+        {"127.0.0.1:1440", true},
+        {"[::1]", true},
+        {"[::1]:1440", true},
+        {"192.168.1.7:80", true},
+        {"localhost", true},
+        {"LocalHost:1440", true},
+        {"127.0.0.1:", true},
+        {"evil.example", false},
+        {"evil.example:1440", false},
+        {"127.0.0.1.evil.example", false},
+        {"localhost.evil.example", false},
+        {"127.1", false},
+        {"", false},
+        {"[::1", false},
+        {"[::1].evil.example", false},
+        {"[localhost]", false},
+        {"::1", false},
+        {"127.0.0.1:1440:1440", false},
+        {"127.0.0.1:x", false},
+        {"[]", false},
+        {"[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0001]", false},
+    };
+    char field[128];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        (void)snprintf(field, sizeof field, "Host: %s\r\n", rows[i].host);
+        CHECK_INT(reads_lines("GET / HTTP/1.1", field), 0);
+        CHECK_MSG(http_host_is_address(&head) == rows[i].is_address, "%s", rows[i].host);
+    }
+    CHECK_INT(reads_lines("GET / HTTP/1.0", ""), 0);
+    CHECK(http_host_is_address(&head));
+}
+
 /* What two readers could read in two ways, or no reader at all. */
 static const struct refused {
     const char *first, *fields;

@@ -35,9 +35,10 @@ static void stops(place *p) {
 static const char *accepts(const place *p, const char *accept) {
     char request[512];
 
-    const int len = snprintf(request, sizeof request,
-                             "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n%s%s%s\r\n",
-                             *accept ? "Accept: " : "", accept, *accept ? "\r\n" : "");
+    const int len =
+        snprintf(request, sizeof request,
+                 "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s%s\r\n",
+                 *accept ? "Accept: " : "", accept, *accept ? "\r\n" : "");
     return place_asks(p, request, (size_t)len);
 }
 
@@ -147,12 +148,32 @@ TEST(whoever_accepts_openmetrics_gets_it_whole_and_nobody_is_told_that_he_wants_
 TEST(a_head_without_the_page_says_how_long_it_would_be) {
     place *p = serves("exec:/bin/true");
 
-    const char *request = "HEAD /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    const char *request = "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     const char *answer = place_asks(p, request, strlen(request));
     CHECK_STR(body_of(answer), "");
     CHECK_MSG(strstr(answer, "Content-Length: ") &&
                   strtol(strstr(answer, "Content-Length: ") + 16, NULL, 10) > 1000,
               "it is: %s", answer);
+    stops(p);
+}
+
+/* As the page of a site asks that has its name lead to this machine. */
+TEST(by_a_name_that_anybody_may_have_lead_here_the_metrics_are_shown_to_nobody_without_a_token) {
+    static const char
+        by_name[] = "GET /metrics HTTP/1.1\r\nHost: evil.example:1440\r\nConnection: close\r\n",
+        by_address[] = "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:1440\r\nConnection: close\r\n\r\n";
+    place *p = serves("exec:/bin/true");
+    char   token[128], path[PLACE_PATH + 32], request[512];
+
+    (void)snprintf(path, sizeof path, "%s/admin.token", p->data);
+    (void)snprintf(token, sizeof token, "%.51s", place_read(path));
+    int         len = snprintf(request, sizeof request, "%s\r\n", by_name);
+    const char *answer = place_asks(p, request, (size_t)len);
+    CHECK_MSG(strncmp(answer, "HTTP/1.1 401", 12) == 0, "it is: %s", answer);
+    len = snprintf(request, sizeof request, "%sAuthorization: Bearer %s\r\n\r\n", by_name, token);
+    CHECK(value_at(body_of(place_asks(p, request, (size_t)len)), "diurnal_queue_depth"));
+    answer = place_asks(p, by_address, sizeof by_address - 1);
+    CHECK(value_at(body_of(answer), "diurnal_queue_depth"));
     stops(p);
 }
 
@@ -319,7 +340,8 @@ TEST(what_the_page_shows_of_the_levels_is_what_status_says_of_them) {
 
 /* ---- Who comes when others do, or at the end ---- */
 
-static const char scrape[] = "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+static const char scrape[] =
+    "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 static void ask_at(int fd) {
     CHECK_INT(send(fd, scrape, sizeof scrape - 1, MSG_NOSIGNAL), sizeof scrape - 1);

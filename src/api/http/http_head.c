@@ -1,6 +1,7 @@
 /* http_head.c - from bytes to a head. */
 #include "http_head.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
@@ -202,6 +203,30 @@ static int read_host(const http_head *head, http_fault *out_fault) {
             !is_one_of(host->at[i], "-._~!$&'()*+,;=:[]%"))
             return refuse(out_fault, 400, "Host is NAME or NAME:PORT");
     return DN_OK;
+}
+
+static bool is_port(const char *from, const char *to) {
+    if (from == to) return true;
+    if (*from++ != ':') return false;
+    while (from < to && is_digit(*from)) from++;
+    return from == to;
+}
+
+bool http_host_is_address(const http_head *head) {
+    const http_text *host = http_field_of(head, "host");
+    char             address[INET6_ADDRSTRLEN] = "";
+    struct in6_addr  unused;
+
+    if (!host) return true;
+    const char *at = host->at, *const end = at + host->len;
+    const bool  is_v6 = at < end && *at == '[';
+    const char *stop = memchr(at, is_v6 ? ']' : ':', host->len);
+    if (is_v6 && !stop) return false;
+    const http_text name = {at + is_v6, (size_t)((stop ? stop : end) - at) - is_v6};
+    if (!is_port(stop ? stop + is_v6 : end, end) || name.len >= sizeof address) return false;
+    memcpy(address, name.at, name.len);
+    return inet_pton(is_v6 ? AF_INET6 : AF_INET, address, &unused) == 1 ||
+           (!is_v6 && http_text_is_like(name, "localhost"));
 }
 
 static int read_length(http_head *head, http_fault *out_fault) {
