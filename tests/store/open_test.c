@@ -365,6 +365,42 @@ TEST(a_file_of_an_older_diurnal_is_brought_to_this_version_with_all_that_is_in_i
     dn_store_free(store);
 }
 
+/* As a version 1 with users would be after a kill. */
+static void make_killed_first_version(const char *path) {
+    const pid_t pid = fork();
+    int         status;
+
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        sqlite3 *db;
+        CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+        _exit(sqlite3_exec(db,
+                           "PRAGMA locking_mode = EXCLUSIVE; DROP TABLE tokens;"
+                           "PRAGMA user_version = 1",
+                           NULL, NULL, NULL));
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
+}
+
+/* What is added to the file is a hole, and takes no room. */
+TEST(a_large_file_of_an_older_diurnal_that_was_killed_is_brought_to_this_version) {
+    enum { LARGE = (1 << 30) + 4096 };
+    dn_store *store = kit_open(kit_path("data"));
+    dn_token  token = {.scope = DN_SCOPE_READ};
+
+    (void)kit_user(store, "ada", 450);
+    dn_store_free(store);
+    CHECK_INT(truncate(kit_path("data/diurnal.db"), LARGE), 0);
+    make_killed_first_version(kit_path("data/diurnal.db"));
+    CHECK_INT(kit_size(kit_path("data/diurnal.db")), LARGE);
+    CHECK(kit_size(kit_path("data/diurnal.db-wal")) > 0);
+    store = kit_open(kit_path("data"));
+    CHECK_UINT(kit_read(store, "ada").due, 450);
+    CHECK_INT(dn_store_token_add(store, &token), DN_OK);
+    dn_store_free(store);
+}
+
 TEST(a_file_of_a_newer_diurnal_is_refused_untouched) {
     dn_store_free(kit_open(kit_path("data")));
     sql_do(kit_path("data/diurnal.db"), "PRAGMA user_version = 99");

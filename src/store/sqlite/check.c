@@ -106,16 +106,19 @@ static int check_rows(db *d, char *why) {
     return DN_OK;
 }
 
-int db_check_after_crash(db *d, int64_t size, char *why) {
-    static const char *const parts[] = {
-        "PRAGMA quick_check('users')",      "PRAGMA quick_check('hooks')",
-        "PRAGMA quick_check('counters')",   "PRAGMA quick_check('tokens')",
-        "PRAGMA quick_check('day_totals')",
+int db_check_after_crash(db *d, int64_t size, int64_t version, char *why) {
+    static const struct {
+        int         since; /* there is none in a file of a version before */
+        const char *sql;
+    } tables[] = {
+        {1, "PRAGMA quick_check('users')"},      {1, "PRAGMA quick_check('hooks')"},
+        {1, "PRAGMA quick_check('counters')"},   {2, "PRAGMA quick_check('tokens')"},
+        {1, "PRAGMA quick_check('day_totals')"},
     };
 
     if (size <= CHECK_ALL_BYTES) return check_pages(d, "PRAGMA quick_check(1)", why);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const int code = check_pages(d, parts[i], why);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const int code = version >= tables[i].since ? check_pages(d, tables[i].sql, why) : DN_OK;
         if (code < 0) return code;
     }
     return DN_OK;

@@ -139,8 +139,8 @@ int db_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, s
 int db_count(dn_store *store, uint64_t *out_users);
 
 int db_check(dn_store *store, char *why);
-/* The quick part of it, on a file that was not closed. */
-int db_check_after_crash(db *d, int64_t size, char *why);
+/* The quick part of it, on a file that was not closed and may be of an older version. */
+int db_check_after_crash(db *d, int64_t size, int64_t version, char *why);
 
 int db_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why);
 

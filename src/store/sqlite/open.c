@@ -290,7 +290,7 @@ static int db_open_file(db *d, const dn_store_config *config, char *why) {
     if (code == DN_OK) code = db_connect(d, &look, why);
     if (code == DN_OK) code = db_identify(d, &version, why);
     if (code == DN_OK && look.unclean && version > 0)
-        code = db_check_after_crash(d, look.size, why);
+        code = db_check_after_crash(d, look.size, version, why);
     if (code == DN_OK && !d->read_only) code = db_begin_writing(d, version == 0, why);
     if (code == DN_OK && !d->read_only && look.unclean) code = db_take_in_log(d, why);
     if (code == DN_OK) code = db_migrate(d, (int)version, why);
