@@ -44,7 +44,12 @@ static void write_success(dn_write *w, const dn_success *s) {
 
 static void write_missed(dn_write *w, const dn_missed_days *m) {
     *w = (dn_write){
-        .op = DN_WRITE_MISSED, .n = m->n, .day = m->days.first, .last_day = m->days.last};
+        .op = DN_WRITE_MISSED,
+        .n = m->n,
+        .at_ms = m->at_ms,
+        .day = m->days.first,
+        .last_day = m->days.last,
+    };
 }
 
 /* A user's first day: never before the day of its registration, which for one that is known already is not

@@ -89,6 +89,7 @@ typedef struct dn_cutoff {
 
 typedef struct dn_missed_days {
     uint64_t     n;
+    int64_t      at_ms; /* of the tick that saw them */
     dn_day_range days;
 } dn_missed_days;
 

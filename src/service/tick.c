@@ -318,7 +318,7 @@ static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
 static void plan_one(dn_self *self, tick *t, const dn_roster_plan *p) {
     if (p->missed.first <= p->missed.last) {
         dn_missed_days *m = dn_pipe_add(self, &t->to_kv_missed, sizeof *m);
-        *m = (dn_missed_days){p->n, p->missed};
+        *m = (dn_missed_days){.n = p->n, .at_ms = t->scan.now_ms, .days = p->missed};
         t->missed += (uint64_t)(p->missed.last - p->missed.first) + 1;
     }
     if (p->action == DN_DAILY_FINALIZE) {

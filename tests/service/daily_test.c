@@ -347,6 +347,26 @@ TEST(days_that_ended_while_nobody_was_there_are_recorded_as_missed_and_warned_of
     world_ends();
 }
 
+TEST(a_missed_day_is_recorded_with_the_instant_of_the_tick_that_saw_it) {
+    dn_ledger_row row;
+    size_t        len;
+
+    world_at(AT(6, 0));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(9, 0));
+    world_crashes(2 * DN_DAY_MS - 4 * 3600000); /* until 05:00 of the day after tomorrow */
+    disk.fails = DN_EFULL;
+    world_runs_for(600000);
+    disk.fails = DN_OK;
+    world_runs_for(10000);
+    CHECK_INT(dn_store_days_of(disk.real, stored("ada").n, INT32_MAX, &row, 1, &len), DN_OK);
+    CHECK_UINT(len, 1);
+    CHECK_INT(row.day, TOMORROW);
+    CHECK_INT(row.at_ms - (AT(5, 0) + 2 * DN_DAY_MS), 0);
+    world_ends();
+}
+
 TEST(while_the_disk_is_full_a_success_waits_and_is_not_superseded_by_its_cutoff) {
     world_at(AT(7, 55));
     job_is_ok("ada", 0, 1000);
