@@ -52,29 +52,17 @@ static void write_missed(dn_write *w, const dn_missed_days *m) {
     };
 }
 
-/* A user's first day: never before the day of its registration, which for one that is known already is not
- * after the day it begins. */
-static dn_day first_day(kv *k, const dn_kv_set *s, dn_day today) {
-    dn_user known;
+static void write_set(dn_write *w, const dn_kv_set *s, int64_t now_ms) {
+    const dn_day today = dn_day_of_ms(now_ms);
 
-    if (s->letter) return today;
-    if (s->starts_on == DN_DAY_NONE || s->starts_on >= today) return s->starts_on;
-    const int rc = dn_store_user(k->store, s->id, s->id_len, &known);
-    kv_look_at(k, rc, "reading a user");
-    if (rc != DN_OK) return today;
-    const dn_day least = known.starts_on < today ? known.starts_on : today;
-    return s->starts_on > least ? s->starts_on : least;
-}
-
-static void write_set(kv *k, dn_write *w, const dn_kv_set *s, int64_t now_ms) {
     *w = (dn_write){
         .op = DN_WRITE_SET,
         .id = s->id,
         .id_len = s->id_len,
         .due = s->due,
-        .starts_on = first_day(k, s, dn_day_of_ms(now_ms)),
-        .new_starts_on =
-            s->letter_if_new ? dn_day_of_ms(now_ms) : dn_daily_starts_on(s->due, now_ms),
+        .day = today,
+        .starts_on = s->letter ? today : s->starts_on,
+        .new_starts_on = s->letter_if_new ? today : dn_daily_starts_on(s->due, now_ms),
     };
 }
 
@@ -94,7 +82,7 @@ static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, i
     case DN_FINALIZE_CUTOFF: write_cutoff(k, w, entry, now_ms); return true;
     case DN_FINALIZE_SUCCESS: write_success(w, entry); return true;
     case DN_RECORD_MISSED: write_missed(w, entry); return true;
-    case DN_KV_SET: write_set(k, w, entry, now_ms); return true;
+    case DN_KV_SET: write_set(w, entry, now_ms); return true;
     case DN_KV_REMOVE: {
         const dn_kv_id *id = entry;
         *w = (dn_write){.op = DN_WRITE_REMOVE, .id = id->id, .id_len = id->len};

@@ -361,6 +361,7 @@ static int memory_begin_with(dn_store *store, dn_user *user) {
                            .id = user->id,
                            .id_len = user->id_len,
                            .due = user->due,
+                           .day = user->starts_on,
                            .starts_on = user->starts_on};
     dn_write_result made;
     memory         *m = memory_of(store);

@@ -77,16 +77,18 @@ typedef struct dn_write {
     uint64_t        n;   /* FINALIZE, MISSED, HOOK_* */
     const char     *id;  /* SET, REMOVE; borrowed for the call */
     uint8_t         id_len;
-    bool            hook;          /* FINALIZE as cutoff: put one in the outbox */
-    uint16_t        attempts;      /* FINALIZE, HOOK_LATER */
-    dn_daily_status status;        /* FINALIZE: success or cutoff */
-    dn_error_class  cls;           /* FINALIZE: of the last attempt that was not ok */
-    dn_day          day;           /* FINALIZE, FORGET; MISSED: the first */
-    dn_day          last_day;      /* MISSED: the last */
-    dn_day          starts_on;     /* SET: DN_DAY_NONE: leave it, or new_starts_on for a new user */
-    dn_day          new_starts_on; /* SET */
-    int64_t         at_ms;   /* FINALIZE, MISSED: the instant it is recorded with; HOOK_LATER */
-    void           *context; /* the caller's */
+    bool            hook;     /* FINALIZE as cutoff: put one in the outbox */
+    uint16_t        attempts; /* FINALIZE, HOOK_LATER */
+    dn_daily_status status;   /* FINALIZE: success or cutoff */
+    dn_error_class  cls;      /* FINALIZE: of the last attempt that was not ok */
+    dn_day          day;      /* FINALIZE, FORGET; MISSED: the first; SET: the date of now */
+    dn_day          last_day; /* MISSED: the last */
+    /* SET: at the earliest it is the date of now, or the one the user has if that is earlier. DN_DAY_NONE: leave
+     * it, or new_starts_on for a new user */
+    dn_day  starts_on;
+    dn_day  new_starts_on;
+    int64_t at_ms;   /* FINALIZE, MISSED: the instant it is recorded with; HOOK_LATER */
+    void   *context; /* the caller's */
 } dn_write;
 
 typedef enum dn_wrote {

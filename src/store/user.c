@@ -13,12 +13,15 @@ bool user_is_sound(const dn_user *u) {
            (finalized || u->status == DN_DAILY_NONE);
 }
 
+static dn_day later(dn_day a, dn_day b) { return a > b ? a : b; }
+
 void user_begin(dn_user *user, uint64_t n, const dn_write *set) {
     *user = (dn_user){
         .n = n,
         .due = set->due,
         .last_day = DN_DAY_NONE,
-        .starts_on = set->starts_on != DN_DAY_NONE ? set->starts_on : set->new_starts_on,
+        .starts_on =
+            set->starts_on != DN_DAY_NONE ? later(set->starts_on, set->day) : set->new_starts_on,
         .recorded = DN_DAY_NONE,
         .status = DN_DAILY_NONE,
         .last_run_ms = INT64_MIN,
@@ -29,8 +32,10 @@ void user_begin(dn_user *user, uint64_t n, const dn_write *set) {
 }
 
 bool user_set(dn_user *user, const dn_write *set) {
-    const dn_day starts_on = set->starts_on != DN_DAY_NONE ? set->starts_on : user->starts_on;
-    const bool   changed = user->due != set->due || user->starts_on != starts_on;
+    const dn_day least = user->starts_on < set->day ? user->starts_on : set->day;
+    const dn_day starts_on =
+        set->starts_on != DN_DAY_NONE ? later(set->starts_on, least) : user->starts_on;
+    const bool changed = user->due != set->due || user->starts_on != starts_on;
 
     user->due = set->due;
     user->starts_on = starts_on;

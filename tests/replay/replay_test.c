@@ -201,6 +201,19 @@ TEST(never_more_than_k_run_and_no_slot_is_free_while_one_waits) {
     CHECK_INT(LINES("\"start\"", "07:00:00.000Z"), 10);
 }
 
+TEST(an_id_that_is_removed_and_registered_at_one_instant_begins_anew_on_that_day) {
+    trace_is(HEADER("2026-01-01T00:00:00Z", "2026-01-07T00:00:00Z", "") USER(
+        "2026-01-01T00:00:00Z", "ada",
+        "08:00") "{\"at\":\"2026-01-05T12:00:00Z\",\"op\":\"remove\",\"id\":\"ada\"}\n"
+                 "{\"at\":\"2026-01-05T12:00:00Z\",\"op\":\"user\",\"id\":\"ada\",\"due\":\"08:"
+                 "00\","
+                 "\"starts_on\":\"2026-01-02\"}\n");
+    runs();
+    CHECK_INT(LINES("\"ev\":\"missed\""), 0);
+    CHECK_INT(LINES("\"ev\":\"finalize\"", "\"day\":\"2026-01-05\""), 2);
+    CHECK(strstr(run.users, "\"starts_on\":\"2026-01-05\""));
+}
+
 TEST(a_user_that_is_removed_while_it_waits_is_started_no_more) {
     trace_is(HEADER(
         DAY_OF("07:00:00"), DAY_OF("08:01:00"),

@@ -37,6 +37,24 @@ TEST_OF_BOTH(setting_a_user_again_changes_its_due_and_leaves_where_it_starts) {
     CHECK_INT(kit_read(store, "ada").starts_on, KIT_DAY + 5);
 }
 
+TEST_OF_BOTH(a_start_in_the_past_is_no_earlier_than_the_registration_of_the_id_as_it_is_by_then) {
+    dn_write_result results[3];
+    dn_write        again = kit_set("ada", 450);
+
+    again.starts_on = KIT_DAY - 5;
+    CHECK_INT(kit_do(store, again).user.starts_on, KIT_DAY);
+    again.day = KIT_DAY + 4;
+    again.starts_on = KIT_DAY + 2;
+    CHECK_INT(kit_do(store, again).user.starts_on, KIT_DAY + 2);
+    again.starts_on = KIT_DAY - 5;
+    CHECK_INT(kit_do(store, again).user.starts_on, KIT_DAY + 2);
+    /* What the id began on goes with it, in one transaction as in two. */
+    const dn_write writes[] = {again, kit_remove("ada"), again};
+    CHECK_INT(dn_store_write(store, writes, 3, results), DN_OK);
+    CHECK_INT(results[0].user.starts_on, KIT_DAY + 2);
+    CHECK_INT(results[2].user.starts_on, KIT_DAY + 4);
+}
+
 TEST_OF_BOTH(changing_the_due_never_unfinalizes_a_day) {
     const uint64_t n = kit_user(store, "ada", 450);
 

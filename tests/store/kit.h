@@ -102,6 +102,7 @@ static inline dn_write kit_set(const char *id, uint32_t due) {
                       .id = id,
                       .id_len = (uint8_t)strlen(id),
                       .due = due,
+                      .day = KIT_DAY,
                       .starts_on = DN_DAY_NONE,
                       .new_starts_on = KIT_DAY};
 }

@@ -58,7 +58,9 @@ static inline dn_write_result model_set(model *m, const dn_write *w) {
 
     if (u) {
         u->due = w->due;
-        if (w->starts_on != DN_DAY_NONE) u->starts_on = w->starts_on;
+        if (w->starts_on != DN_DAY_NONE && w->starts_on < u->starts_on && w->starts_on < w->day)
+            u->starts_on = u->starts_on < w->day ? u->starts_on : w->day;
+        else if (w->starts_on != DN_DAY_NONE) u->starts_on = w->starts_on;
         return (dn_write_result){.wrote = DN_WROTE, .has_user = true, .user = *u};
     }
     CHECK(m->users_len < MODEL_USERS);
@@ -68,7 +70,9 @@ static inline dn_write_result model_set(model *m, const dn_write *w) {
                    .due = w->due,
                    .last_day = DN_DAY_NONE,
                    .recorded = DN_DAY_NONE,
-                   .starts_on = w->starts_on != DN_DAY_NONE ? w->starts_on : w->new_starts_on,
+                   .starts_on = w->starts_on == DN_DAY_NONE ? w->new_starts_on
+                                : w->starts_on < w->day     ? w->day
+                                                            : w->starts_on,
                    .last_run_ms = INT64_MIN,
                    .id_len = w->id_len};
     memcpy(u->id, w->id, w->id_len);

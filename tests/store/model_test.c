@@ -34,7 +34,7 @@ static dn_write draw_write(void) {
     case 0:
     case 1:
         w = kit_set(id, (uint32_t)draw(DN_DAY_MINUTES));
-        w.new_starts_on = today;
+        w.day = w.new_starts_on = today;
         if (draw(3) == 0) w.starts_on = draw_day();
         return w;
     case 2: return kit_remove(id);
