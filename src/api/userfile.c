@@ -1,6 +1,7 @@
 /* userfile.c - files of users, read line by line.
  * People bring these files from spreadsheets, databases and mail, a million lines long and with a hundred of them
- * broken. So nothing here gives up: what cannot be read is said, and reading goes on behind it.
+ * broken. So nothing here gives up: what cannot be read is said, and reading goes on behind it. Only a header that is wrong
+ * costs what stands below: by other columns its lines would say something else of everybody.
  *
  * Bytes gather in one buffer until a record is whole; that is a line, but for a quoted line end in CSV. A record that
  * is well-formed is judged as one, so that no line inside of quotes is ever taken for a user. One that is not (its
@@ -20,6 +21,7 @@
 
 enum { COLUMNS_MAX = 64, SENTENCE = 320 };
 #define NOT_CLOSED "a quote is opened and not closed"
+#define BELOW_IT   "Nothing below it is read"
 
 /* What a record may say of a user; the rest is what an export may have besides, and is not looked at. */
 enum {
@@ -54,6 +56,7 @@ struct dn_userfile {
     dn_userfile_format format; /* ANY until the first byte that is not blank */
     bool               begun;  /* a byte order mark has been looked for */
     bool               headed; /* CSV: the first record is behind us */
+    bool               unread; /* CSV: the header is wrong, and with it all that stands below */
     bool               skips;  /* to the end of a line that has been told of */
     bool               holds;  /* records there was no room for */
     bool               ended;  /* nothing comes behind the bytes */
@@ -90,12 +93,12 @@ static int    csv_read(dn_userfile *f, char *text, size_t len);
 static size_t csv_split(char *text, size_t len, field *fields);
 static bool   csv_is_header(const field *fields, size_t len);
 static int    csv_header_read(dn_userfile *f, const field *fields, size_t len);
-static int    starts_on_missed(const dn_userfile *f, const char *name, size_t len);
-static int    ndjson_read(dn_userfile *f, const char *text, size_t len);
-static int    user_read(dn_userfile *f, const field fields[COLUMNS]);
-static int    column_find(const char *name, size_t len);
-static bool   is_blank(const char *text, size_t len);
-static int    fault(const dn_userfile *f, const char *format, ...)
+static int  starts_on_missed(const dn_userfile *f, const char *name, size_t len, const char *cost);
+static int  ndjson_read(dn_userfile *f, const char *text, size_t len);
+static int  user_read(dn_userfile *f, const field fields[COLUMNS]);
+static int  column_find(const char *name, size_t len);
+static bool is_blank(const char *text, size_t len);
+static int  fault(const dn_userfile *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 dn_userfile_format dn_userfile_format_of(const char *name) {
@@ -152,6 +155,10 @@ static int file_parse(dn_userfile *f) {
 
     file_begin(f, &wait);
     while (rc == DN_OK && !wait && f->at < f->len) {
+        if (f->unread) {
+            f->at = f->len;
+            continue;
+        }
         if (f->skips) {
             const char *const end = memchr(f->bytes + f->at, '\n', f->len - f->at);
 
@@ -367,27 +374,32 @@ static bool csv_is_header(const field *fields, size_t len) {
     return named;
 }
 
+/* The columns are taken only if all of them are understood. */
 static int csv_header_read(dn_userfile *f, const field *fields, size_t len) {
     bool there[COLUMNS] = {false};
 
+    f->unread = true;
     for (size_t i = 0; i < len; i++) {
         const int column = column_find(fields[i].text, fields[i].len);
 
         if (column >= 0 && there[column])
-            return fault(f, "the header has %s twice; it is not gone by", column_names[column]);
+            return fault(f, "the header has %s twice. " BELOW_IT, column_names[column]);
         if (column >= 0) there[column] = true;
     }
     if (!there[COLUMN_ID] || !there[COLUMN_DUE])
-        return fault(f, "the header has no %s; it is not gone by",
+        return fault(f, "the header has no %s. " BELOW_IT,
                      column_names[there[COLUMN_ID] ? COLUMN_DUE : COLUMN_ID]);
     f->columns_len = (uint8_t)len;
     for (size_t i = 0; i < len; i++)
         f->columns[i] = (int8_t)column_find(fields[i].text, fields[i].len);
     for (size_t i = 0; i < len && !there[COLUMN_STARTS_ON]; i++) {
-        const int rc = f->columns[i] < 0 ? starts_on_missed(f, fields[i].text, fields[i].len) : 0;
+        const int rc = f->columns[i] < 0
+                           ? starts_on_missed(f, fields[i].text, fields[i].len, " " BELOW_IT)
+                           : 0;
 
         if (rc != DN_OK) return rc < 0 ? rc : DN_OK;
     }
+    f->unread = false;
     return DN_OK;
 }
 
@@ -458,7 +470,7 @@ static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
         if (column > COLUMN_STARTS_ON) continue;
         if (column < 0) {
             if (json_object_get(root, column_names[COLUMN_STARTS_ON])) continue;
-            rc = starts_on_missed(f, key, strlen(key));
+            rc = starts_on_missed(f, key, strlen(key), "");
         } else if (json_is_string(value)) {
             fields[column] = (field){json_string_value(value), json_string_length(value)};
         } else if (column != COLUMN_STARTS_ON || !json_is_null(value)) {
@@ -475,14 +487,14 @@ static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
 
 /* A name that means nothing is passed over, but not if starts_on may have been meant: a user who begins
  * on another day than somebody wrote is found out too late. DN_STOP: told. */
-static int starts_on_missed(const dn_userfile *f, const char *name, size_t len) {
+static int starts_on_missed(const dn_userfile *f, const char *name, size_t len, const char *cost) {
     const char *const wanted[] = {column_names[COLUMN_STARTS_ON]};
     char              quoted[DN_TEXT_QUOTED];
     int               rc;
 
     if (!dn_text_nearest(name, len, wanted, 1)) return DN_OK;
-    rc = fault(f, "%s means nothing here; should it be starts_on?",
-               dn_text_quoted(name, len, quoted));
+    rc = fault(f, "%s means nothing here; should it be starts_on?%s",
+               dn_text_quoted(name, len, quoted), cost);
     return rc < 0 ? rc : DN_STOP;
 }
 

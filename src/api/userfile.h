@@ -7,7 +7,8 @@
  *     {"id":"ada","due":"08:00","starts_on":"today"}
  *
  * A file of any bytes and any length is read in bounded memory. Each line is a user or a fault, and no fault costs
- * another line: one that is too long is passed over, and a quote nobody closes ends with its line. Any thread. */
+ * another line: one that is too long is passed over, and a quote nobody closes ends with its line. But below a header that
+ * is wrong there are neither. Any thread. */
 #ifndef DIURNAL_API_USERFILE_H
 #define DIURNAL_API_USERFILE_H
 
