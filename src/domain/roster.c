@@ -8,6 +8,7 @@
  * the tick before: mostly one, and all of them at midnight. */
 #include "roster.h"
 
+#include "numbers.h"
 #include "room.h"
 
 #include <assert.h>
@@ -86,6 +87,8 @@ struct dn_roster {
     uint64_t maybe_open[OPEN_WORDS]; /* a bit a row; 0: nobody in it is open */
 
     dn_daily_openings entered; /* by which the rows are of their days */
+
+    dn_numbers awaiting; /* how many there are of awaiting_key */
 
     id_pool ids[DN_ID_MAX + 1];
 };
@@ -333,7 +336,36 @@ static tally *tally_of(row *w, dn_day day) {
     return t;
 }
 
+/* Whose first day has nothing of theirs behind it stand here by the day before it and their minute: a glance at a day has
+ * none whose first is later. Whoever has begun goes with the first day that ends, so they are few days. */
+enum { DUE_BITS = 11 };
+_Static_assert(DN_DAY_MINUTES <= 1 << DUE_BITS, "a minute of the day fits");
+
+static bool awaits(const record *u) {
+    return u->status == DN_DAILY_NONE && u->closed != DN_DAY_NONE;
+}
+
+static uint64_t awaiting_key(const record *u) {
+    return ((uint64_t)(uint32_t)u->closed << DUE_BITS | u->due) + 1;
+}
+
+/* So that one more of those like it can be counted. */
+static int awaiting_reserve(dn_roster *r, const record *u) {
+    if (!awaits(u) || dn_numbers_find(&r->awaiting, awaiting_key(u))) return DN_OK;
+    return dn_numbers_put(&r->awaiting, awaiting_key(u), 0);
+}
+
+static size_t awaiting_bytes(const dn_numbers *t) {
+    return ((t->rows ? t->mask + 1 : 0) + (t->old ? t->old_mask + 1 : 0)) * sizeof *t->rows;
+}
+
+/* One more, for which there is room, or one less: UINT32_MAX. */
 static void count(dn_roster *r, const record *u, uint32_t one) {
+    if (awaits(u)) {
+        uint64_t *known = dn_numbers_find(&r->awaiting, awaiting_key(u));
+        *known = (uint32_t)*known + one;
+        if (*known == 0) dn_numbers_drop(&r->awaiting, known);
+    }
     if (u->status == DN_DAILY_NONE) return;
     tally *t = tally_of(&r->rows[u->due], u->closed);
     if (!t) return;
@@ -374,6 +406,7 @@ void dn_roster_free(void *roster) {
     for (int i = 0; i < DN_DAY_MINUTES; i++) dn_room_free(r->rows[i].slots, row_bytes(&r->rows[i]));
     for (int i = 1; i <= DN_ID_MAX; i++) dn_room_free(r->ids[i].cells, ids_bytes(r, (uint8_t)i));
     dn_room_free(r->records, r->records_cap * sizeof *r->records);
+    dn_numbers_done(&r->awaiting);
     places_free(&r->now);
     places_free(&r->before);
     free(r);
@@ -383,7 +416,7 @@ size_t dn_roster_len(const dn_roster *r) { return r->users; }
 
 size_t dn_roster_bytes(const dn_roster *r) {
     size_t bytes = sizeof *r + r->records_cap * sizeof *r->records + places_bytes(&r->now) +
-                   places_bytes(&r->before);
+                   places_bytes(&r->before) + awaiting_bytes(&r->awaiting);
 
     for (int i = 0; i < DN_DAY_MINUTES; i++) bytes += row_bytes(&r->rows[i]);
     for (int i = 1; i <= DN_ID_MAX; i++) bytes += ids_bytes(r, (uint8_t)i);
@@ -422,11 +455,16 @@ static int user_add(dn_roster *r, const dn_roster_user *user) {
     uint32_t cell;
 
     if (reserve(r, user) < 0 || id_take(r, user->id, user->id_len, &cell) < 0) return DN_ENOMEM;
+    record fresh = {.cell = cell, .id_len = user->id_len};
+    record_set(&fresh, user);
+    if (awaiting_reserve(r, &fresh) < 0) {
+        id_give(r, user->id_len, cell);
+        return DN_ENOMEM;
+    }
     const uint32_t slot = r->free ? r->free - 1 : r->records_len++;
     record        *u = &r->records[slot];
     if (r->free) r->free = u->pos;
-    *u = (record){.cell = cell, .id_len = user->id_len};
-    record_set(u, user);
+    *u = fresh;
     *number_new(r, user->n) = slot + 1; /* before its n is there to be found */
     u->n = user->n;
     if (user->n > r->greatest) r->greatest = user->n;
@@ -440,14 +478,17 @@ static int user_add(dn_roster *r, const dn_roster_user *user) {
 static int user_change(dn_roster *r, uint32_t slot, const dn_roster_user *user) {
     record *u = &r->records[slot];
 
+    const record was = *u;
+    record       fresh = was;
+
+    record_set(&fresh, user);
     if (user->due != u->due && row_reserve(&r->rows[user->due]) < 0) return DN_ENOMEM;
-    count(r, u, UINT32_MAX); /* one less */
+    if (awaiting_reserve(r, &fresh) < 0) return DN_ENOMEM;
     if (user->due != u->due) {
         row_drop(r, slot);
         record_set(u, user);
         row_add(r, slot);
     } else {
-        const record was = *u;
         record_set(u, user);
         row *w = &r->rows[u->due];
         if (u->pos < w->open && u->closed >= w->day) row_close(r, w, u->pos);
@@ -455,6 +496,7 @@ static int user_change(dn_roster *r, uint32_t slot, const dn_roster_user *user) 
             row_open(r, w, u->pos);
     }
     count(r, u, 1);
+    count(r, &was, UINT32_MAX); /* one less, behind it: in between nothing that has room loses it */
     return DN_OK;
 }
 
@@ -630,5 +672,11 @@ void dn_roster_minutes(const dn_roster *r, dn_day day, dn_roster_minute out[DN_D
         if (t->day != day) continue;
         out[i].success = t->success;
         out[i].cutoff = t->cutoff;
+    }
+    size_t at = 0;
+    for (const dn_number_row *a; (a = dn_numbers_next(&r->awaiting, &at));) {
+        const uint64_t key = a->key - 1;
+        if ((dn_day)(uint32_t)(key >> DUE_BITS) >= day)
+            out[key & ((1 << DUE_BITS) - 1)].users -= (uint32_t)a->value;
     }
 }

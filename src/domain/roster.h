@@ -72,7 +72,8 @@ bool dn_roster_scan_on(dn_roster *roster, dn_roster_scan *scan, uint32_t looks_m
                        dn_roster_plan *plans, size_t max, size_t *out_len);
 
 /* ---- A minute at a glance ----
- * A user counts for its last day alone, and no more if it begins later than the day after that. By minute two days are
+ * Who begins later than on the day that is asked for is none of its users, unless it was finalized through the day before its
+ * first. A user counts for its last day alone, and no more if it begins later than the day after that. By minute two days are
  * counted, an even and an odd one: the last there was, so that what a clock ahead has finalized hides the days
  * before. */
 typedef struct dn_roster_minute {

@@ -71,6 +71,10 @@ static dn_daily_status status_known(const dn_roster_user *u) {
                                                                           : DN_DAILY_NONE;
 }
 
+static bool has_begun(const dn_roster_user *u, dn_day day) {
+    return u->starts_on == DN_DAY_NONE || u->starts_on <= day || u->last_day >= u->starts_on - 1;
+}
+
 /* The model follows what the roster took. */
 static void world_note(world *w, known *k, const dn_roster_user *user) {
     if (!k->there) w->len++;
@@ -181,7 +185,7 @@ static void check_minutes_of(const world *w, dn_day day) {
     for (size_t i = 0; i < USERS; i++) {
         const dn_roster_user *u = &w->users[i].user;
         if (!w->users[i].there) continue;
-        expected[u->due].users++;
+        expected[u->due].users += has_begun(u, day);
         if (u->last_day != day) continue;
         if (status_known(u) == DN_DAILY_SUCCESS) expected[u->due].success++;
         else if (status_known(u) == DN_DAILY_CUTOFF) expected[u->due].cutoff++;
@@ -197,7 +201,7 @@ static void check_minutes_of(const world *w, dn_day day) {
 }
 
 static void check_minutes(const world *w) {
-    for (dn_day day = today(w) - 1; day <= today(w) + 1; day++) check_minutes_of(w, day);
+    for (dn_day day = today(w) - 3; day <= today(w) + 3; day++) check_minutes_of(w, day);
 }
 
 /* ---- What may happen ---- */
@@ -557,6 +561,40 @@ static size_t memory_bytes(void) {
     CHECK(f && fgets(line, sizeof line, f));
     fclose(f);
     return strtoul(line, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) - info.arena + info.uordblks;
+}
+
+TEST(who_has_not_begun_is_none_of_the_users_of_a_day) {
+    static dn_roster_minute minutes[DN_DAY_MINUTES];
+    dn_roster              *r = NULL;
+    dn_roster_user          u = {
+                 .n = 1, .due = 480, .last_day = DN_DAY_NONE, .starts_on = 20005, .id = "ada", .id_len = 3};
+
+    CHECK_INT(dn_roster_new(&r), DN_OK);
+    CHECK_INT(dn_roster_put(r, &u), DN_OK);
+    u.n = 2;
+    CHECK_INT(dn_roster_put(r, &u), DN_OK);
+    for (dn_day day = 20000; day < 20010; day++) {
+        dn_roster_minutes(r, day, minutes);
+        CHECK_UINT(minutes[480].users, day < 20005 ? 0 : 2);
+    }
+    u.due = 481;
+    u.starts_on = 20007; /* later, and at another minute */
+    CHECK_INT(dn_roster_put(r, &u), DN_OK);
+    dn_roster_minutes(r, 20006, minutes);
+    CHECK_UINT(minutes[480].users, 1);
+    CHECK_UINT(minutes[481].users, 0);
+    CHECK(dn_roster_remove(r, 2));
+    u.due = 480;
+    u.n = 1;
+    u.last_day = u.starts_on = 20005;
+    u.status = DN_DAILY_SUCCESS;
+    CHECK_INT(dn_roster_put(r, &u), DN_OK);
+    for (dn_day day = 20000; day < 20010; day++) {
+        dn_roster_minutes(r, day, minutes);
+        CHECK_UINT(minutes[480].users, 1); /* it has begun: how days before were, the ledger says */
+        CHECK_UINT(minutes[481].users, 0);
+    }
+    dn_roster_free(r);
 }
 
 TEST(a_million_users_take_no_more_than_64_bytes_each_and_their_ids) {

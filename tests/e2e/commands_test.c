@@ -276,6 +276,20 @@ static void change_the_store(const place *p, const char *sql) {
 }
 
 /* Somebody takes a row out of the ledger while nobody looks. */
+TEST(nobody_is_pending_before_the_first_day) {
+    place *p = served();
+
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", "23:59", "--starts-on", "2999-01-02");
+    CHECK_RUN(p, 0, "today");
+    CHECK_SAID("0 users:");
+    CHECK_SAID("0 pending");
+    CHECK_RUN(p, 0, "today", "--day", "2999-01-01");
+    CHECK_SAID("0 users:");
+    CHECK_RUN(p, 0, "today", "--day", "2999-01-02");
+    CHECK_SAID("1 user:");
+    CHECK_SAID("1 pending");
+}
+
 TEST(an_audit_names_whose_record_is_not_there_and_exits_3) {
     place *p = place_new(NULL);
     char   due[8];
