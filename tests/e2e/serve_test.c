@@ -240,22 +240,29 @@ static bool mount_small(char *base) {
     return false;
 }
 
-TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
-    char      base[] = "/tmp/diurnal-e2e-disk-XXXXXX";
-    endpoint *e = endpoint_new();
-
-    if (!mount_small(base)) return;
+/* Ada's job is done, and the disk does not take it. */
+static place *full_disk(const char *base, endpoint *e) {
     place *p = place_new(base);
+
     place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20", "--window-minutes=1"));
     set(p, "ada", 30);
     place_signal(p, SIGTERM); /* so that there is no log: its room would do for what comes */
     CHECK_INT(place_wait(p), 0);
     atomic_store(&e->held, 1);
-    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20"));
+    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20", "--shutdown-grace-ms=100"));
     WAIT_FOR(atomic_load(&e->running) == 1, 20000);
     fill(base, true);
     atomic_store(&e->held, 0);
     WAIT_FOR(place_has_said(p, "the disk is full"), 20000);
+    return p;
+}
+
+TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
+    char      base[] = "/tmp/diurnal-e2e-disk-XXXXXX";
+    endpoint *e = endpoint_new();
+
+    if (!mount_small(base)) return;
+    place *p = full_disk(base, e);
     CHECK_RUN(p, 0, "status");
     CHECK_SAID("THE DISK IS FULL");
     CHECK_RUN(p, 1, "users", "set", "bob", "--due", "08:00");
@@ -284,14 +291,7 @@ TEST(what_a_full_disk_did_not_take_is_not_said_to_be_committed) {
     endpoint *e = endpoint_new();
 
     if (!mount_small(base)) return;
-    place *p = place_new(base);
-    place_serve(p, ARGS(endpoint_flag(e), "--tick-ms=20"));
-    atomic_store(&e->held, 1);
-    set(p, "ada", 30);
-    WAIT_FOR(atomic_load(&e->running) == 1, 20000);
-    fill(base, true);
-    atomic_store(&e->held, 0);
-    WAIT_FOR(place_has_said(p, "the disk is full"), 20000);
+    place *p = full_disk(base, e);
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     CHECK(place_has_said(p, "writes that the full disk did not take"));
