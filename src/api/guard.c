@@ -31,8 +31,10 @@ int guard_add(guard *g, const dn_token *token) {
 }
 
 void guard_remove(guard *g, uint64_t n) {
-    for (size_t i = 0; i < GUARD_SESSIONS_MAX; i++)
-        if (g->passes[i].n == n) g->passes[i] = (guard_pass){0};
+    for (size_t i = 0; i < GUARD_PASSES_MAX; i++) {
+        if (g->sessions[i].n == n) g->sessions[i] = (guard_pass){0};
+        if (g->tickets[i].n == n) g->tickets[i] = (guard_pass){0};
+    }
     for (size_t i = 0; i < g->len; i++) {
         if (g->tokens[i].n != n) continue;
         g->len--;
@@ -92,41 +94,52 @@ static bool cookie_hash(const http_head *head, uint8_t hash[DN_TOKEN_HASH]) {
 }
 
 static bool has_ended(const guard_pass *p, int64_t now_ms) {
-    return now_ms >= p->ends_ms || (!p->is_ticket && now_ms - p->used_ms >= GUARD_IDLE_MS);
+    return now_ms >= p->ends_ms || now_ms - p->used_ms >= GUARD_IDLE_MS;
 }
 
-static guard_pass *pass_of(guard *g, const uint8_t hash[DN_TOKEN_HASH], bool is_ticket,
+static guard_pass *pass_of(guard_pass passes[GUARD_PASSES_MAX], const uint8_t hash[DN_TOKEN_HASH],
                            int64_t now_ms) {
     guard_pass *found = NULL;
 
-    for (size_t i = 0; i < GUARD_SESSIONS_MAX; i++) {
-        guard_pass *p = &g->passes[i];
+    for (size_t i = 0; i < GUARD_PASSES_MAX; i++) {
+        guard_pass *p = &passes[i];
         const bool  same = CRYPTO_memcmp(p->hash, hash, DN_TOKEN_HASH) == 0;
-        if (p->n != 0 && same && p->is_ticket == is_ticket && !has_ended(p, now_ms)) found = p;
+        if (p->n != 0 && same && !has_ended(p, now_ms)) found = p;
     }
     return found;
 }
 
-static guard_pass *pass_place(guard *g) {
-    guard_pass *oldest = &g->passes[0];
+static size_t passes_held_by(const guard_pass passes[GUARD_PASSES_MAX], uint64_t n) {
+    size_t len = 0;
 
-    for (size_t i = 0; i < GUARD_SESSIONS_MAX; i++) {
-        guard_pass *p = &g->passes[i];
-        if (p->n == 0) return p;
-        if (p->used_ms < oldest->used_ms) oldest = p;
+    for (size_t i = 0; i < GUARD_PASSES_MAX; i++) len += passes[i].n == n;
+    return len;
+}
+
+static guard_pass *pass_place(const guard *g, guard_pass passes[GUARD_PASSES_MAX], uint64_t n,
+                              int64_t now_ms) {
+    guard_pass *last = NULL;
+    size_t      most = 0;
+
+    for (size_t i = 0; i < GUARD_PASSES_MAX; i++) {
+        guard_pass *p = &passes[i];
+        if (p->n == 0 || has_ended(p, now_ms) || !token_numbered(g, p->n, now_ms)) return p;
+        const size_t held = p->n == n ? SIZE_MAX : passes_held_by(passes, p->n);
+        if (held < most || (held == most && p->used_ms >= last->used_ms)) continue;
+        last = p;
+        most = held;
     }
-    return oldest;
+    return last;
 }
 
 int guard_pass_make(guard *g, uint64_t n, bool is_ticket, int64_t now_ms,
                     char text[DN_TOKEN_TEXT]) {
     guard_pass p = {.n = n,
                     .ends_ms = now_ms + (is_ticket ? GUARD_TICKET_MS : GUARD_SESSION_MS),
-                    .used_ms = now_ms,
-                    .is_ticket = is_ticket};
+                    .used_ms = now_ms};
     const int  rc = dn_token_make(text, p.hash);
 
-    if (rc == DN_OK) *pass_place(g) = p;
+    if (rc == DN_OK) *pass_place(g, is_ticket ? g->tickets : g->sessions, n, now_ms) = p;
     return rc;
 }
 
@@ -136,7 +149,7 @@ uint64_t guard_shown(guard *g, const char *text, size_t len, int64_t now_ms) {
     if (!dn_token_hash(text, len, hash)) return 0;
     const dn_token *t = token_of(g, hash, now_ms);
     if (t) return t->n;
-    guard_pass *ticket = pass_of(g, hash, /* is_ticket= */ true, now_ms);
+    guard_pass *ticket = pass_of(g->tickets, hash, now_ms);
     if (!ticket) return 0;
     const uint64_t n = ticket->n;
     *ticket = (guard_pass){0};
@@ -145,7 +158,7 @@ uint64_t guard_shown(guard *g, const char *text, size_t len, int64_t now_ms) {
 
 void guard_logout(guard *g, const http_head *head) {
     uint8_t     hash[DN_TOKEN_HASH];
-    guard_pass *p = cookie_hash(head, hash) ? pass_of(g, hash, false, 0) : NULL;
+    guard_pass *p = cookie_hash(head, hash) ? pass_of(g->sessions, hash, 0) : NULL;
 
     if (p) *p = (guard_pass){0};
 }
@@ -160,7 +173,7 @@ guard_who guard_of(guard *g, const http_head *head, int64_t now_ms) {
         t = token_of(g, hash, now_ms);
         return t ? (guard_who){.scope = t->scope, .n = t->n} : (guard_who){0};
     }
-    guard_pass *p = cookie_hash(head, hash) ? pass_of(g, hash, false, now_ms) : NULL;
+    guard_pass *p = cookie_hash(head, hash) ? pass_of(g->sessions, hash, now_ms) : NULL;
     if (p) t = token_numbered(g, p->n, now_ms);
     if (!t) return (guard_who){0};
     p->used_ms = now_ms;

@@ -9,7 +9,7 @@
 #include "token.h"
 
 enum {
-    GUARD_SESSIONS_MAX = 64,             /* the one that was used the longest ago makes room */
+    GUARD_PASSES_MAX = 64,               /* sessions, and as many tickets */
     GUARD_SESSION_MS = 12 * 3600 * 1000, /* from the login on */
     GUARD_IDLE_MS = 2 * 3600 * 1000,     /* without a request */
     GUARD_TICKET_MS = 60 * 1000,
@@ -21,14 +21,13 @@ typedef struct guard_pass {
     uint64_t n; /* of the token; 0: there is none */
     uint8_t  hash[DN_TOKEN_HASH];
     int64_t  ends_ms, used_ms;
-    bool     is_ticket;
 } guard_pass;
 
 typedef struct guard {
     bool       known; /* they have been read */
     dn_token  *tokens;
     size_t     len;
-    guard_pass passes[GUARD_SESSIONS_MAX];
+    guard_pass sessions[GUARD_PASSES_MAX], tickets[GUARD_PASSES_MAX];
 } guard;
 
 /* Who asks. */
@@ -51,7 +50,9 @@ guard_who guard_of(guard *g, const http_head *head, int64_t now_ms);
 
 /* Of a text somebody shows to log in, a token or a ticket. A ticket is worth nothing afterwards. 0: it is neither. */
 uint64_t guard_shown(guard *g, const char *text, size_t len, int64_t now_ms);
-/* Makes a session or a ticket for a token. DN_EIO: the system has no randomness. */
+/* Makes a session or a ticket for a token. Where there is no place left one that has ended makes room, else one of the same
+ * token, else one of the token that has most of them, and of those the one not used for the longest: so whoever comes often
+ * ends what is his own. DN_EIO: the system has no randomness. */
 DN_MUST_USE int guard_pass_make(guard *g, uint64_t n, bool is_ticket, int64_t now_ms,
                                 char text[DN_TOKEN_TEXT]);
 /* Ends the session of a request, if it has one. */

@@ -158,16 +158,90 @@ TEST(a_ticket_is_worth_one_login_within_a_minute) {
 
 TEST(of_more_sessions_than_there_is_room_for_the_one_not_used_for_the_longest_ends) {
     guard    g = {0};
-    char     text[DN_TOKEN_TEXT], sessions[GUARD_SESSIONS_MAX + 1][DN_TOKEN_TEXT];
+    char     text[DN_TOKEN_TEXT], sessions[GUARD_PASSES_MAX + 1][DN_TOKEN_TEXT];
     dn_token t = made(7, DN_SCOPE_READ, INT64_MAX, text);
 
     CHECK_INT(guard_learn(&g, &t, 1), DN_OK);
-    for (int i = 0; i < GUARD_SESSIONS_MAX; i++)
+    for (int i = 0; i < GUARD_PASSES_MAX; i++)
         CHECK_INT(guard_pass_make(&g, 7, false, now_ms + i, sessions[i]), DN_OK);
     CHECK_INT(who_with(&g, "", sessions[0], now_ms + 1000).scope, DN_SCOPE_READ);
-    CHECK_INT(guard_pass_make(&g, 7, false, now_ms + 2000, sessions[GUARD_SESSIONS_MAX]), DN_OK);
-    for (int i = 0; i <= GUARD_SESSIONS_MAX; i++)
+    CHECK_INT(guard_pass_make(&g, 7, false, now_ms + 2000, sessions[GUARD_PASSES_MAX]), DN_OK);
+    for (int i = 0; i <= GUARD_PASSES_MAX; i++)
         CHECK_INT(who_with(&g, "", sessions[i], now_ms + 3000).scope,
                   i == 1 ? DN_SCOPE_NONE : DN_SCOPE_READ);
+    guard_done(&g);
+}
+
+/* Two who may, and a session of the first. */
+static void two_who_may(guard *g, char session[DN_TOKEN_TEXT]) {
+    char     text[DN_TOKEN_TEXT];
+    dn_token rows[] = {made(7, DN_SCOPE_ADMIN, INT64_MAX, text),
+                       made(8, DN_SCOPE_READ, INT64_MAX, text)};
+
+    *g = (guard){0};
+    CHECK_INT(guard_learn(g, rows, 2), DN_OK);
+    CHECK_INT(guard_pass_make(g, 7, false, now_ms, session), DN_OK);
+}
+
+TEST(who_asks_for_tickets_and_sessions_without_end_ends_none_but_his_own) {
+    guard g;
+    char  session[DN_TOKEN_TEXT], ticket[DN_TOKEN_TEXT], more[DN_TOKEN_TEXT];
+
+    two_who_may(&g, session);
+    CHECK_INT(guard_pass_make(&g, 7, true, now_ms, ticket), DN_OK);
+    for (int i = 1; i <= 3 * GUARD_PASSES_MAX; i++) {
+        CHECK_INT(guard_pass_make(&g, 8, true, now_ms + i, more), DN_OK);
+        CHECK_INT(guard_pass_make(&g, 8, false, now_ms + i, more), DN_OK);
+    }
+    CHECK_INT(who_with(&g, "", session, now_ms + 1000).scope, DN_SCOPE_ADMIN);
+    CHECK_UINT(guard_shown(&g, ticket, strlen(ticket), now_ms + 1000), 7);
+    CHECK_INT(who_with(&g, "", more, now_ms + 1000).scope, DN_SCOPE_READ);
+    guard_done(&g);
+}
+
+TEST(who_has_no_session_yet_gets_the_place_of_one_who_has_most) {
+    guard    g;
+    char     first[DN_TOKEN_TEXT], second[DN_TOKEN_TEXT], text[DN_TOKEN_TEXT];
+    dn_token late = made(9, DN_SCOPE_OPERATE, INT64_MAX, text);
+
+    two_who_may(&g, first);
+    CHECK_INT(guard_add(&g, &late), DN_OK);
+    for (int i = 1; i < GUARD_PASSES_MAX; i++)
+        CHECK_INT(guard_pass_make(&g, 8, false, now_ms + i, text), DN_OK);
+    CHECK_INT(guard_pass_make(&g, 9, false, now_ms + 1000, second), DN_OK);
+    CHECK_INT(who_with(&g, "", first, now_ms + 1000).scope, DN_SCOPE_ADMIN);
+    CHECK_INT(who_with(&g, "", second, now_ms + 1000).scope, DN_SCOPE_OPERATE);
+    guard_done(&g);
+}
+
+TEST(what_has_ended_makes_room_before_what_has_not_however_lately_it_was_used) {
+    const int64_t late_ms = now_ms + GUARD_SESSION_MS - GUARD_IDLE_MS / 2;
+    guard         g;
+    char          ends[DN_TOKEN_TEXT], oldest[DN_TOKEN_TEXT], more[DN_TOKEN_TEXT];
+
+    two_who_may(&g, ends);
+    for (int64_t at_ms = now_ms; at_ms < late_ms; at_ms += GUARD_IDLE_MS / 2)
+        CHECK_INT(who_with(&g, "", ends, at_ms).scope, DN_SCOPE_ADMIN);
+    CHECK_INT(guard_pass_make(&g, 7, false, late_ms, oldest), DN_OK);
+    for (int i = 2; i < GUARD_PASSES_MAX; i++)
+        CHECK_INT(guard_pass_make(&g, 7, false, late_ms + i, more), DN_OK);
+    CHECK_INT(who_with(&g, "", ends, now_ms + GUARD_SESSION_MS - 1).scope, DN_SCOPE_ADMIN);
+    CHECK_INT(guard_pass_make(&g, 7, false, now_ms + GUARD_SESSION_MS, more), DN_OK);
+    CHECK_INT(who_with(&g, "", oldest, now_ms + GUARD_SESSION_MS).scope, DN_SCOPE_ADMIN);
+    guard_done(&g);
+}
+
+TEST(who_has_a_session_already_takes_no_place_of_one_who_has_many) {
+    guard g;
+    char  first[DN_TOKEN_TEXT], own[DN_TOKEN_TEXT], more[DN_TOKEN_TEXT];
+
+    two_who_may(&g, first);
+    for (int i = 2; i < GUARD_PASSES_MAX; i++)
+        CHECK_INT(guard_pass_make(&g, 7, false, now_ms + i, more), DN_OK);
+    CHECK_INT(guard_pass_make(&g, 8, false, now_ms + 100, own), DN_OK);
+    CHECK_INT(guard_pass_make(&g, 8, false, now_ms + 101, more), DN_OK);
+    CHECK_INT(who_with(&g, "", first, now_ms + 102).scope, DN_SCOPE_ADMIN);
+    CHECK_INT(who_with(&g, "", own, now_ms + 102).scope, DN_SCOPE_NONE);
+    CHECK_INT(who_with(&g, "", more, now_ms + 102).scope, DN_SCOPE_READ);
     guard_done(&g);
 }
