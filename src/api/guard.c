@@ -2,6 +2,7 @@
 #include "guard.h"
 
 #include <openssl/crypto.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -75,19 +76,28 @@ static bool bearer_hash(const http_head *head, uint8_t hash[DN_TOKEN_HASH]) {
 
 /* ---- Sessions and tickets ---- */
 
+void guard_cookie_name(const http_head *head, char name[GUARD_COOKIE_NAME]) {
+    const http_text port = http_host_port(head);
+
+    (void)snprintf(name, GUARD_COOKIE_NAME, "%s%s%.*s", GUARD_COOKIE, port.len > 0 ? "_" : "",
+                   port.len > 5 ? 5 : (int)port.len, port.at);
+}
+
 static bool cookie_hash(const http_head *head, uint8_t hash[DN_TOKEN_HASH]) {
-    static const char name[] = GUARD_COOKIE "=";
-    const size_t      name_len = sizeof name - 1;
-    const http_text  *said = http_field_of(head, "cookie");
+    const http_text *said = http_field_of(head, "cookie");
+    char             name[GUARD_COOKIE_NAME];
 
     if (!said) return false;
+    guard_cookie_name(head, name);
+    const size_t name_len = strlen(name);
     const char *at = said->at, *const end = at + said->len;
     while (at < end) {
         while (at < end && (*at == ' ' || *at == ';')) at++;
         const char *stop = memchr(at, ';', (size_t)(end - at));
         if (!stop) stop = end;
-        if ((size_t)(stop - at) > name_len && memcmp(at, name, name_len) == 0)
-            return dn_token_hash(at + name_len, (size_t)(stop - at) - name_len, hash);
+        if ((size_t)(stop - at) > name_len && memcmp(at, name, name_len) == 0 &&
+            at[name_len] == '=')
+            return dn_token_hash(at + name_len + 1, (size_t)(stop - at) - name_len - 1, hash);
         at = stop;
     }
     return false;

@@ -14,7 +14,10 @@ enum {
     GUARD_IDLE_MS = 2 * 3600 * 1000,     /* without a request */
     GUARD_TICKET_MS = 60 * 1000,
 };
+/* To a browser all ports of a host are one: the cookie has that in its name for which it is meant, or who logs in at a second
+ * daemon is no longer known at the first. It is the port the browser knows, which need not be ours. */
 #define GUARD_COOKIE "diurnal_session"
+enum { GUARD_COOKIE_NAME = sizeof GUARD_COOKIE + 8 };
 
 /* A secret that stands for a token: of a browser, or a ticket, which is one for a single login. */
 typedef struct guard_pass {
@@ -44,6 +47,9 @@ void guard_done(guard *g);
 DN_MUST_USE int guard_learn(guard *g, const dn_token *tokens, size_t len);
 DN_MUST_USE int guard_add(guard *g, const dn_token *token);
 void            guard_remove(guard *g, uint64_t n);
+
+/* What a browser that asks so is to call its cookie: diurnal_session_1440, or diurnal_session if it names no port. */
+void guard_cookie_name(const http_head *head, char name[GUARD_COOKIE_NAME]);
 
 /* By its token, else by its cookie. */
 guard_who guard_of(guard *g, const http_head *head, int64_t now_ms);

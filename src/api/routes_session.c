@@ -24,9 +24,11 @@ static http_response session_answer(const route_world *w, uint64_t n) {
 
 static const char *cookie_field(const route_world *w, exchange *x, const char *value,
                                 int max_age_s) {
+    char name[GUARD_COOKIE_NAME];
+
+    guard_cookie_name(x->head, name);
     (void)snprintf(x->fields, sizeof x->fields,
-                   "Set-Cookie: " GUARD_COOKIE
-                   "=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict%s\r\n",
+                   "Set-Cookie: %s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict%s\r\n", name,
                    value, max_age_s, w->encrypted ? "; Secure" : "");
     return x->fields;
 }

@@ -141,6 +141,28 @@ TEST(a_session_may_what_its_token_may_and_ends_with_it_by_age_and_when_nobody_us
     guard_done(&g);
 }
 
+TEST(a_cookie_is_named_after_the_port_that_is_asked_for) {
+    static const char *const rows[][2] = {
+        {"a", "diurnal_session"},
+        {"a:1440", "diurnal_session_1440"},
+        {"[::1]", "diurnal_session"},
+        {"[::1]:80", "diurnal_session_80"},
+        {"a:", "diurnal_session"},
+        {"a:x", "diurnal_session"},
+        {"a:123456", "diurnal_session_12345"},
+    };
+    char name[GUARD_COOKIE_NAME];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const http_head head = {
+            .fields = {{{"Host", 4}, {rows[i][0], strlen(rows[i][0])}}},
+            .fields_len = 1,
+        };
+        guard_cookie_name(&head, name);
+        CHECK_STR(name, rows[i][1]);
+    }
+}
+
 TEST(a_ticket_is_worth_one_login_within_a_minute) {
     guard    g = {0};
     char     text[DN_TOKEN_TEXT], ticket[DN_TOKEN_TEXT], late[DN_TOKEN_TEXT];

@@ -327,7 +327,7 @@ TEST(a_browser_logs_in_with_a_ticket_has_a_cookie_and_changes_nothing_for_anothe
     CHECK_INT(asks_with(p, "POST", "/api/v1/session", ours, "{}"), 400);
     CHECK_INT(asks_with(p, "POST", "/api/v1/session", ours, body), 200);
     CHECK_STR(member("scope"), "admin");
-    const char *set = strstr(answer, "\r\nSet-Cookie: diurnal_session=");
+    const char *set = strstr(answer, "\r\nSet-Cookie: diurnal_session_");
     CHECK_MSG(set, "it is: %s", answer);
     CHECK(strstr(set, "; HttpOnly; SameSite=Strict\r\n"));
     const int len = (int)strcspn(set + 14, ";");
@@ -376,6 +376,25 @@ TEST(a_session_is_another_one_after_each_login_and_ends_with_its_token) {
     CHECK_ASKS(p, 204, "DELETE", path, NULL);
     CHECK_INT(asks_with(p, "GET", "/api/v1/session", second, ""), 401);
     stops(p);
+}
+
+/* To a browser the ports of a host are one: it sends each both cookies. */
+TEST(who_logs_in_at_a_second_daemon_of_the_host_is_still_known_at_the_first) {
+    place *one = serves(), other = *one;
+    char   of_one[128], first[512], second[512], both[1100];
+
+    (void)snprintf(of_one, sizeof of_one, "%s", admin);
+    (void)snprintf(other.data, sizeof other.data, "%.400s/other", one->dir);
+    (void)snprintf(other.log, sizeof other.log, "%.400s/other-log", one->dir);
+    serves_with(&other, ARGS("--runner", "exec:/bin/true"));
+    logs_in(one, of_one, "", first);
+    logs_in(&other, admin, first, second);
+    (void)snprintf(both, sizeof both, "%.*s; %s", (int)strcspn(first, "\r"), first,
+                   second + strlen("Cookie: "));
+    CHECK_INT(asks_with(one, "GET", "/api/v1/session", both, ""), 200);
+    CHECK_INT(asks_with(&other, "GET", "/api/v1/session", both, ""), 200);
+    stops(one);
+    stops(&other);
 }
 
 /* ---- Bad input ---- */

@@ -56,8 +56,8 @@ int asks_whole(const place *p, const char *method, const char *path, const char 
                const char *fields, const char *body, size_t body_len) {
     static char request[REQUEST_MAX];
     int         len = snprintf(request, sizeof request,
-                               "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s", method, path,
-                               fields);
+                               "%s %s HTTP/1.1\r\nHost: localhost:%u\r\nConnection: close\r\n%s", method,
+                               path, (unsigned)place_port(p), fields);
 
     if (token)
         len += snprintf(request + len, sizeof request - (size_t)len, "Authorization: Bearer %s\r\n",

@@ -97,7 +97,7 @@ static void look_at_answer(const char *where) { check_bytes(where, answer, strle
 
 static void asks_with_canaries(const place *p) {
     static const char fields[] =
-        "X-Password: " PASSWORD "\r\nCookie: diurnal_session=" PASSWORD "; other=" PASSWORD
+        "X-Password: " PASSWORD "\r\nCookie: diurnal_session_1440=" PASSWORD "; other=" PASSWORD
         "\r\nIdempotency-Key: " PASSWORD "\r\nProxy-Authorization: Basic " PASSWORD "\r\n"
         "Last-Event-ID: " PASSWORD "\r\nIf-None-Match: \"" PASSWORD "\"\r\n";
     static const char body[] = "{\"token\":\"" PASSWORD "\",\"name\":\"" PASSWORD "\"}";

@@ -205,28 +205,45 @@ static int read_host(const http_head *head, http_fault *out_fault) {
     return DN_OK;
 }
 
-static bool is_port(const char *from, const char *to) {
-    if (from == to) return true;
-    if (*from++ != ':') return false;
-    while (from < to && is_digit(*from)) from++;
-    return from == to;
+/* False: it is neither NAME nor NAME:PORT. Of a name in brackets, is_v6, they are left out. */
+static bool split_host(http_text host, http_text *name, http_text *port, bool *is_v6) {
+    const char *at = host.at, *const end = at + host.len;
+
+    *is_v6 = at < end && *at == '[';
+    at += *is_v6;
+    const char *stop = memchr(at, *is_v6 ? ']' : ':', (size_t)(end - at));
+    if (*is_v6 && !stop) return false;
+    if (!stop) stop = end;
+    *name = (http_text){at, (size_t)(stop - at)};
+    at = stop + *is_v6;
+    *port = (http_text){at, (size_t)(end - at)};
+    if (port->len == 0) return true;
+    *port = (http_text){at + 1, port->len - 1};
+    for (size_t i = 0; i < port->len; i++)
+        if (!is_digit(port->at[i])) return false;
+    return *at == ':';
 }
 
 bool http_host_is_address(const http_head *head) {
     const http_text *host = http_field_of(head, "host");
     char             address[INET6_ADDRSTRLEN] = "";
     struct in6_addr  unused;
+    http_text        name, port;
+    bool             is_v6;
 
     if (!host) return true;
-    const char *at = host->at, *const end = at + host->len;
-    const bool  is_v6 = at < end && *at == '[';
-    const char *stop = memchr(at, is_v6 ? ']' : ':', host->len);
-    if (is_v6 && !stop) return false;
-    const http_text name = {at + is_v6, (size_t)((stop ? stop : end) - at) - is_v6};
-    if (!is_port(stop ? stop + is_v6 : end, end) || name.len >= sizeof address) return false;
+    if (!split_host(*host, &name, &port, &is_v6) || name.len >= sizeof address) return false;
     memcpy(address, name.at, name.len);
     return inet_pton(is_v6 ? AF_INET6 : AF_INET, address, &unused) == 1 ||
            (!is_v6 && http_text_is_like(name, "localhost"));
+}
+
+http_text http_host_port(const http_head *head) {
+    const http_text *host = http_field_of(head, "host");
+    http_text        name, port;
+    bool             is_v6;
+
+    return host && split_host(*host, &name, &port, &is_v6) ? port : (http_text){"", 0};
 }
 
 static int read_length(http_head *head, http_fault *out_fault) {

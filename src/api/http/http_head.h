@@ -47,6 +47,8 @@ const http_text *http_field_of(const http_head *head, const char *name);
 /* Is it asked for by an address, or as localhost? Of any other name its owner can say that it leads here, and then the pages he
  * serves under it may read what this one answers (DNS rebinding). No browser says none, as HTTP/1.0 may. */
 bool http_host_is_address(const http_head *head);
+/* Digits; empty: it says none. */
+http_text http_host_port(const http_head *head);
 
 bool http_text_is(http_text text, const char *words);      /* byte for byte */
 bool http_text_is_like(http_text text, const char *words); /* whatever the case */
