@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CALL_MS = 30000, LONG_CALL_MS = 3600000 };
@@ -74,6 +75,7 @@ ask_step ask_go_on(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
 void ask_done(ask *a) {
     json_decref(a->request);
     json_decref(a->answer);
+    free(a->past);
     *a = (ask){0};
 }
 

@@ -5,7 +5,8 @@
  *     {"op":"list","status","due_from","due_to","prefix","after","max"}      "items": users, "more", "last": id
  *     {"op":"numbers","after","max"} "items": [n,due,starts_on,last_day,recorded,status,id], days as numbers
  *     {"op":"day","day","after","max"}    "items": [n,status,cls,attempts,at_ms]
- *     {"op":"today","day"}          "items": due, users, success, cutoff_reached, pending, running; "queue", "executor"
+ *     {"op":"today","day"}          "items": due, users, success, cutoff_reached, missed, pending, running; "queue",
+ *                                                                         "executor"
  *     {"op":"why","id","day"}       "user", "days", "sentences"
  *     {"op":"status"}               "daemon", "tick", "queue", "executor", "store", "slo": one each; "slo" is null
  *                                                                         while the watcher is being started again
@@ -61,6 +62,7 @@ typedef struct ask {
     dn_queued_user   queued;
     dn_ledger_row    rows[ASK_ROWS_MAX];
     size_t           rows_len;
+    struct past_day *past; /* of ops_today.c, or NULL */
     const char      *code; /* of a refusal, for programs; NULL: "failed" */
     char             why[ASK_WHY];
 } ask;
@@ -94,7 +96,7 @@ bool ask_number(ask *a, const char *key, int64_t least, int64_t most, int64_t *o
 bool ask_day(ask *a, const char *key, dn_day *out_day);
 bool ask_id(ask *a, dn_kv_id *out_id); /* required */
 
-/* ops_users.c, ops_ledger.c, ops_daemon.c, ops_actors.c, ops_tokens.c */
+/* ops_users.c, ops_ledger.c, ops_today.c, ops_daemon.c, ops_actors.c, ops_tokens.c */
 op_fn op_put, op_remove, op_user, op_list, op_numbers;
 op_fn op_day, op_days, op_history, op_why;
 op_fn op_today, op_running, op_status, op_slo, op_actors, op_backup;

@@ -1,75 +1,12 @@
-/* ops_daemon.c - how the day goes, and how the daemon is. */
+/* ops_daemon.c - who runs, and how the daemon is. */
 #include "json_status.h"
 #include "json_user.h"
 #include "ops.h"
 #include "service/pack.h"
 
-#include "domain/roster.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- today: who runs, then each minute, then queue and executor ---- */
-
-enum { TODAY_RUNNING = 1, TODAY_MINUTES, TODAY_QUEUE, TODAY_EXECUTOR };
-
-static json_t *minute_item(uint32_t due, const dn_roster_minute *m, json_int_t running) {
-    char text[DN_DUE_TEXT];
-
-    dn_due_write(due, text);
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "due", text, "users", (json_int_t)m->users,
-                     "success", (json_int_t)m->success, "cutoff_reached", (json_int_t)m->cutoff,
-                     "pending", (json_int_t)m->users - m->success - m->cutoff, "running", running);
-}
-
-/* Who runs was asked first, and is kept as numbers a minute in the request. */
-static ask_step today_minutes(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    json_t    *running = json_array();
-    json_int_t at[DN_DAY_MINUTES] = {0};
-
-    for (DN_PACK_EACH_ID(dn_running, r, reply))
-        if (r->day == a->day && r->due < DN_DAY_MINUTES) at[r->due]++;
-    for (int i = 0; i < DN_DAY_MINUTES; i++)
-        (void)json_array_append_new(running, json_integer(at[i]));
-    (void)json_object_set_new(a->request, "running", running);
-    return ask_call(self, a, w->tick, DN_ASK_MINUTES, &a->day, sizeof a->day);
-}
-
-static ask_step today_queue(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    const dn_roster_minute *minutes = dn_msg_body_borrow(reply);
-    const json_t           *running = json_object_get(a->request, "running");
-    json_t                 *items = json_array();
-    bool                    whole = true;
-
-    for (uint32_t i = 0; i < DN_DAY_MINUTES; i++) {
-        const json_int_t runs = json_integer_value(json_array_get(running, i));
-        if (minutes[i].users > 0 || runs > 0)
-            whole &= json_array_append_new(items, minute_item(i, &minutes[i], runs)) == 0;
-    }
-    ask_put(a, "day", json_of_day(a->day));
-    ask_put(a, "now", json_of_instant(dn_now_ms(self)));
-    ask_put(a, "items", items);
-    if (!whole) return ask_refuse(a, "failed", "out of memory");
-    return ask_call(self, a, w->queue, DN_ASK_STATUS, NULL, 0);
-}
-
-ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    switch (a->stage) {
-    case TODAY_RUNNING: return today_minutes(self, w, a, reply);
-    case TODAY_MINUTES: return today_queue(self, w, a, reply);
-    case TODAY_QUEUE:
-        ask_put(a, "queue", json_of_queue_status(DN_BODY(dn_queue_status, reply)));
-        return ask_call(self, a, w->executor, DN_ASK_STATUS, NULL, 0);
-    case TODAY_EXECUTOR:
-        ask_put(a, "executor", json_of_executor_status(DN_BODY(dn_executor_status, reply)));
-        return ASK_DONE;
-    default:
-        a->day = dn_day_of_ms(dn_now_ms(self));
-        if (!ask_day(a, "day", &a->day)) return ASK_REFUSED;
-        return ask_call(self, a, w->executor, DN_ASK_RUNNING, NULL, 0);
-    }
-}
 
 /* ---- running: who runs, and since when ---- */
 

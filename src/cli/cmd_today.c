@@ -9,7 +9,14 @@
 
 enum { HOURS = 24, BAR = 40, WATCH_SECONDS = 2 };
 
-typedef enum part { PART_SUCCESS, PART_CUTOFF, PART_RUNNING, PART_PENDING, PARTS } part;
+typedef enum part {
+    PART_SUCCESS,
+    PART_CUTOFF,
+    PART_MISSED,
+    PART_RUNNING,
+    PART_PENDING,
+    PARTS
+} part;
 
 typedef struct hour {
     json_int_t users, parts[PARTS];
@@ -22,6 +29,7 @@ static const struct {
 } looks[PARTS] = {
     [PART_SUCCESS] = {"success", "success", "\033[42m", '#'},
     [PART_CUTOFF] = {"cutoff_reached", "cutoff", "\033[41m", 'x'},
+    [PART_MISSED] = {"missed", "missed", "\033[45m", '-'},
     [PART_RUNNING] = {"running", "running", "\033[43m", '>'},
     [PART_PENDING] = {"pending", "pending", "\033[100m", '.'},
 };
@@ -75,8 +83,9 @@ static void draw(const json_t *answer, bool colours) {
     gather(answer, hours, &all);
     for (int h = 0; h < HOURS; h++)
         if (hours[h].users > most) most = hours[h].users;
-    printf("%s, by the hour in which users are due (UTC); it is %.5s\n\n", day ? day : "-",
-           now ? now + 11 : "-");
+    printf("%s, by the hour in which users are due (UTC)", day ? day : "-");
+    if (is_today) printf("; it is %.5s", now + 11);
+    printf("\n\n");
     for (int h = 0; h < HOURS; h++) {
         char two[8];
         (void)snprintf(two, sizeof two, "%02d", h);
@@ -89,6 +98,7 @@ static void draw(const json_t *answer, bool colours) {
     }
     printf("\n%s:", dn_words_count((uint64_t)all.users, "user", users));
     for (int p = 0; p < PARTS; p++) {
+        if (p == PART_MISSED && all.parts[p] == 0) continue; /* nobody was, of a day that goes on */
         if (colours) printf("  %s  \033[0m", looks[p].colour);
         else printf("  %c", looks[p].letter);
         printf(" %lld %s", (long long)all.parts[p], looks[p].name);

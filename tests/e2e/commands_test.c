@@ -265,17 +265,6 @@ TEST(the_day_is_told_by_today_why_status_and_audit) {
     CHECK(!strstr(place_said(), "1 records"));
 }
 
-static void change_the_store(const place *p, const char *sql) {
-    char     path[PLACE_PATH + 32];
-    sqlite3 *db;
-
-    (void)snprintf(path, sizeof path, "%s/diurnal.db", p->data);
-    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-    CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    CHECK_INT(sqlite3_close(db), SQLITE_OK);
-}
-
-/* Somebody takes a row out of the ledger while nobody looks. */
 TEST(nobody_is_pending_before_the_first_day) {
     place *p = served();
 
@@ -290,6 +279,83 @@ TEST(nobody_is_pending_before_the_first_day) {
     CHECK_SAID("1 pending");
 }
 
+static void change_the_store(const place *p, const char *sql) {
+    char     path[PLACE_PATH + 32];
+    sqlite3 *db;
+
+    (void)snprintf(path, sizeof path, "%s/diurnal.db", p->data);
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    CHECK_INT(sqlite3_close(db), SQLITE_OK);
+}
+
+/* As JSON has a number, so many of them. */
+static bool says_of_minute(const char *due, int users, int success, int cutoff, int missed) {
+    char wanted[128];
+
+    (void)snprintf(
+        wanted, sizeof wanted,
+        "{\"due\":\"%s\",\"users\":%d,\"success\":%d,\"cutoff_reached\":%d,\"missed\":%d,"
+        "\"pending\":%d,",
+        due, users, success, cutoff, missed, users - success - cutoff - missed);
+    return strstr(place_said(), wanted) != NULL;
+}
+
+/* More users than are gone through at a time, with a first day of long ago: it was missed, and then somebody else has it. */
+TEST(a_day_that_is_over_is_told_by_the_ledger) {
+    enum { MANY = 1500 };
+    const time_t then = time(NULL) - 3 * 86400, longer = time(NULL) - 40 * 86400;
+    place       *p = place_new(NULL);
+    char         day[16], long_ago[16], sql[512], *csv = malloc(MANY * 32), *at = csv;
+
+    CHECK(csv && strftime(day, sizeof day, "%F", gmtime(&then)) > 0);
+    CHECK(strftime(long_ago, sizeof long_ago, "%F", gmtime(&longer)) > 0);
+    for (int i = 0; i < MANY; i++) at += sprintf(at, "many-%04d,08:00\n", i);
+    const char *path = place_write(p, "users.csv", csv, (size_t)(at - csv));
+    place_serve(p, ARGS("--runner=exec:/bin/false", "--tick-ms=20"));
+    CHECK_RUN(p, 0, "users", "import", path);
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", "09:00");
+    CHECK_RUN(p, 0, "users", "set", "bob", "--due", "09:00");
+    CHECK_RUN(p, 0, "users", "set", "new", "--due", "09:00", "--starts-on", "2999-01-01");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    change_the_store(p, "UPDATE users SET starts_on = starts_on - 5 WHERE id <> 'new'");
+    place_serve(p, ARGS("--runner=exec:/bin/false", "--tick-ms=20"));
+    WAIT_FOR(place_run(p, ARGS("today", "--day", day, "--json")) == 0 &&
+                 says_of_minute("08:00", MANY, 0, 0, MANY) && says_of_minute("09:00", 2, 0, 0, 2),
+             20000);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    (void)snprintf(
+        sql, sizeof sql,
+        "UPDATE ledger SET status = 1 WHERE day = %lld AND n = (SELECT n FROM users WHERE id "
+        "= 'ada'); UPDATE ledger SET status = 2 WHERE day = %lld AND n = "
+        "(SELECT n FROM users WHERE id = 'bob'); DELETE FROM ledger WHERE day = "
+        "%lld AND n = (SELECT n FROM users WHERE id = 'many-1499')",
+        (long long)then / 86400, (long long)then / 86400, (long long)then / 86400);
+    change_the_store(p, sql);
+    place_serve(p, ARGS("--runner=exec:/bin/false"));
+    CHECK_RUN(p, 0, "today", "--day", day, "--json");
+    CHECK_MSG(says_of_minute("08:00", MANY, 0, 0, MANY - 1) && says_of_minute("09:00", 2, 1, 1, 0),
+              "%s", place_said());
+    CHECK_RUN(p, 0, "today", "--day", day);
+    CHECK_SAID("1502 users:");
+    CHECK_SAID("1 success");
+    CHECK_SAID("1 cutoff");
+    CHECK_SAID("1499 missed");
+    CHECK_SAID("1 pending");
+    CHECK_RUN(p, 2, "today", "--day", long_ago);
+    CHECK_SAID("is not known any more: the ledger goes back 35 days");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    place_serve(p, ARGS("--runner=exec:/bin/false", "--ledger-days=0"));
+    CHECK_RUN(p, 2, "today", "--day", day);
+    CHECK_SAID("the ledger is turned off (ledger_days = 0)");
+    CHECK_RUN(p, 0, "today");
+    free(csv);
+}
+
+/* Somebody takes a row out of the ledger while nobody looks. */
 TEST(an_audit_names_whose_record_is_not_there_and_exits_3) {
     place *p = place_new(NULL);
     char   due[8];
