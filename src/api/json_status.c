@@ -6,10 +6,11 @@
 static json_int_t number(uint64_t n) { return (json_int_t)n; }
 
 json_t *json_of_kv_status(const dn_kv_status *s) {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "users", number(s->users),
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "users", number(s->users),
                      "waiting_writes", number(s->waiting), "tried", number(s->tried), "commits",
                      number(s->commits), "writes", number(s->writes), "failures",
-                     number(s->failures), "full", s->full);
+                     number(s->failures), "full", s->full, "ledger_since",
+                     json_of_day(s->ledger_since));
 }
 
 json_t *json_of_tick_status(const dn_tick_status *s) {

@@ -38,7 +38,8 @@ static bool instant(const json_t *answer, const char *part, const char *key, int
 bool source_look(const audit_source *s, const call *c, source_state *out_state) {
     source_state state = {.as_of_ms = INT64_MIN,
                           .now_ms = (int64_t)time(NULL) * 1000,
-                          .ledger_days = (uint32_t)c->settings->ledger_days};
+                          .ledger_days = (uint32_t)c->settings->ledger_days,
+                          .ledger_since = s->store ? dn_store_ledger_since(s->store) : DN_DAY_NONE};
 
     if (s->asked) {
         json_t *answer = asked_for(s, "/api/v1/status", json_object(), "daemon");
@@ -48,6 +49,9 @@ bool source_look(const audit_source *s, const call *c, source_state *out_state) 
         (void)instant(answer, "tick", "last_at", &state.as_of_ms);
         state.ledger_days = (uint32_t)json_integer_value(
             json_object_get(json_object_get(answer, "daemon"), "ledger_days"));
+        const char *since = json_string_value(json_object_get(store, "ledger_since"));
+        if (since && dn_day_read(since, strlen(since), &state.ledger_since) < 0)
+            state.ledger_since = DN_DAY_NONE;
         const json_t *tick = json_object_get(answer, "tick");
         state.planning = json_is_true(json_object_get(tick, "planning"));
         state.ticks = (uint64_t)json_integer_value(json_object_get(tick, "ticks"));

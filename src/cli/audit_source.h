@@ -18,10 +18,11 @@ typedef struct source_state {
     int64_t  as_of_ms; /* the last tick */
     int64_t  now_ms;
     uint32_t ledger_days;
-    bool     planning; /* the last tick is not over */
-    bool     full;     /* the disk is */
-    uint64_t ticks;    /* that are over; 0: this planner's first is still to come */
-    uint64_t waiting;  /* writes that are decided and not committed */
+    dn_day   ledger_since; /* dn_store_ledger_since */
+    bool     planning;     /* the last tick is not over */
+    bool     full;         /* the disk is */
+    uint64_t ticks;        /* that are over; 0: this planner's first is still to come */
+    uint64_t waiting;      /* writes that are decided and not committed */
 } source_state;
 
 typedef struct source_user {

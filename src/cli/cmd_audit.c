@@ -270,8 +270,10 @@ static bool audit_one_day(run *r, dn_day day) {
     return true;
 }
 
-static int verdict(run *r, uint64_t days) {
-    char of_days[DN_WORDS], users[DN_WORDS], records[DN_WORDS], faults[DN_WORDS];
+static int verdict(run *r) {
+    const size_t days = json_array_size(r->days);
+    const char  *first = json_string_value(json_object_get(json_array_get(r->days, 0), "day"));
+    char         of_days[DN_WORDS], users[DN_WORDS], records[DN_WORDS], faults[DN_WORDS];
 
     if (r->faulty > 0 && r->state.full)
         return complain(DN_EXIT_FAILED,
@@ -279,23 +281,39 @@ static int verdict(run *r, uint64_t days) {
                         " writes wait in memory",
                         r->state.waiting);
     if (r->call->json) {
-        (void)print_json(json_pack("{s:b, s:I, s:I, s:I, s:O, s:O}", "sound", r->faulty == 0,
-                                   "users", (json_int_t)audit_users(r->audit), "records",
-                                   (json_int_t)r->records, "open", (json_int_t)r->open, "days",
-                                   r->days, "faults", r->faults));
+        (void)print_json(
+            json_pack("{s:b, s:I, s:I, s:I, s:o, s:O, s:O}", "sound", r->faulty == 0, "users",
+                      (json_int_t)audit_users(r->audit), "records", (json_int_t)r->records, "open",
+                      (json_int_t)r->open, "ledger_since",
+                      r->state.ledger_since == DN_DAY_NONE ? json_null()
+                                                           : json_of_date(r->state.ledger_since),
+                      "days", r->days, "faults", r->faults));
+    } else if (days == 0) {
+        printf("sound: there is no day to prove yet\n");
     } else if (r->faulty == 0) {
-        printf("sound: %s, %s, %s, one for each user and day that is over\n",
-               dn_words_count(days, "day", of_days),
+        printf("sound: %s from %s on, %s, %s, one for each user and day that is over\n",
+               dn_words_count(days, "day", of_days), first,
                dn_words_count(audit_users(r->audit), "user", users),
                dn_words_count(r->records, "record", records));
     } else printf("NOT SOUND: %s\n", dn_words_count(r->faulty, "fault", faults));
     return r->faulty == 0 ? DN_EXIT_DONE : DN_EXIT_VIOLATED;
 }
 
-static int audit_days(run *r, dn_day asked) {
+/* Of days before that one nothing can be said: some of their records are not kept. Said where it is not what `ledger_days`
+ * would have anybody expect. */
+static dn_day first_whole_day(const run *r, dn_day first) {
+    char date[DN_DAY_TEXT];
+
+    if (first >= r->state.ledger_since) return first;
+    dn_day_write(r->state.ledger_since, date);
+    if (!r->call->json)
+        printf("before %s not all records are kept: nothing is said of that\n", date);
+    return r->state.ledger_since;
+}
+
+static int audit_all(run *r) {
     const dn_day today = dn_day_of_ms(r->state.now_ms);
     dn_day       first = audit_first_day(r->audit), last = today;
-    uint64_t     days = 0;
 
     if (first < today - (dn_day)r->state.ledger_days) first = today - (dn_day)r->state.ledger_days;
     if (audit_first_day(r->audit) == DN_DAY_NONE) first = today;
@@ -303,10 +321,22 @@ static int audit_days(run *r, dn_day asked) {
      * under a clock that has been set back since is proven as far as it goes back. */
     if (audit_last_day(r->audit) > last) last = audit_last_day(r->audit);
     if (last > today + (dn_day)r->state.ledger_days) last = today + (dn_day)r->state.ledger_days;
-    if (asked != DN_DAY_NONE) first = last = asked;
-    for (dn_day day = first; day <= last; day++, days++)
+    for (dn_day day = first_whole_day(r, first); day <= last; day++)
         if (!audit_one_day(r, day)) return DN_EXIT_FAILED;
-    return verdict(r, days);
+    return verdict(r);
+}
+
+static int audit_asked(run *r, dn_day asked) {
+    char date[DN_DAY_TEXT], since[DN_DAY_TEXT];
+
+    if (asked < r->state.ledger_since) {
+        dn_day_write(asked, date);
+        dn_day_write(r->state.ledger_since, since);
+        return complain(DN_EXIT_FAILED,
+                        "nothing can be said of %s: the ledger has all records from %s on", date,
+                        since);
+    }
+    return audit_one_day(r, asked) ? verdict(r) : DN_EXIT_FAILED;
 }
 
 static int run_all(run *r, dn_day asked) {
@@ -319,7 +349,8 @@ static int run_all(run *r, dn_day asked) {
     r->faults = json_array();
     if (!r->users || !r->suspects || !r->days || !r->faults)
         return complain(DN_EXIT_FAILED, "out of memory");
-    return load_users(r) ? audit_days(r, asked) : DN_EXIT_FAILED;
+    if (!load_users(r)) return DN_EXIT_FAILED;
+    return asked == DN_DAY_NONE ? audit_all(r) : audit_asked(r, asked);
 }
 
 int cmd_audit(const call *c) {

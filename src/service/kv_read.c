@@ -193,6 +193,7 @@ int kv_on_status(dn_self *self, void *state, const dn_msg *msg) {
     k->status.waiting = k->line.entries;
     k->status.tried = k->attempts.len;
     k->status.full = k->full;
+    k->status.ledger_since = dn_store_ledger_since(k->store);
     dn_reply(self, msg, DN_STATUS, &k->status, sizeof k->status);
     return DN_OK;
 }

@@ -233,7 +233,8 @@ typedef struct dn_kv_status {
     uint64_t waiting; /* writes that are decided and not committed */
     uint64_t tried;   /* users of whom attempts are known that no row tells of yet */
     uint64_t commits, writes, failures;
-    bool     full; /* the disk is */
+    bool     full;         /* the disk is */
+    dn_day   ledger_since; /* dn_store_ledger_since */
 } dn_kv_status;
 
 typedef struct dn_kv_words {

@@ -20,6 +20,7 @@ typedef struct store_ops {
                size_t *out_len);
     int (*totals)(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, size_t max,
                   size_t *out_len);
+    dn_day (*ledger_since)(dn_store *store);
     int (*count)(dn_store *store, uint64_t *out_users);
     int (*hooks)(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
                  int64_t *out_next_ms);

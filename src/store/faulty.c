@@ -52,6 +52,8 @@ static int faulty_totals(dn_store *s, dn_day first, dn_day last, dn_day_totals *
     return dn_store_totals(of(s)->real, first, last, rows, max, out_len);
 }
 
+static dn_day faulty_ledger_since(dn_store *s) { return dn_store_ledger_since(of(s)->real); }
+
 static int faulty_count(dn_store *s, uint64_t *out_users) {
     return dn_store_count(of(s)->real, out_users);
 }
@@ -90,6 +92,7 @@ static const store_ops faulty_ops = {
     .days_of = faulty_days_of,
     .day = faulty_day,
     .totals = faulty_totals,
+    .ledger_since = faulty_ledger_since,
     .count = faulty_count,
     .hooks = faulty_hooks,
     .tokens = faulty_tokens,

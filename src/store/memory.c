@@ -32,6 +32,7 @@ typedef struct memory_user {
 typedef struct memory {
     dn_store      base;
     bool          ledger_on;
+    dn_day        ledger_since;
     memory_user  *users; /* by number; there is no user 0 */
     size_t        users_cap;
     uint64_t      next_n, count;
@@ -259,6 +260,7 @@ static void ledger_finalize(memory *m, const dn_write *w, dn_day recorded) {
     if (missed || (!m->ledger_on && w->day <= recorded)) totals_unmiss(totals_of(m, w->day));
     if (missed) *missed = row;
     else if (m->ledger_on) ledger_add(&m->ledger, w->day, w->n, row);
+    else m->ledger_since = ledger_since_after(m->ledger_since, w->day);
 }
 
 static void write_finalize(memory *m, const dn_write *w, dn_write_result *result) {
@@ -291,6 +293,7 @@ static void write_missed(memory *m, const dn_write *w, dn_write_result *result) 
         const bool there =
             m->ledger_on ? ledger_find(&m->ledger, day, w->n) != NULL : day <= user->recorded;
         if (there) continue;
+        if (!m->ledger_on) m->ledger_since = ledger_since_after(m->ledger_since, day);
         if (m->ledger_on)
             ledger_add(&m->ledger, day, w->n,
                        (ledger_slot){.at_ms = w->at_ms, .status = DN_DAILY_MISSED});
@@ -317,6 +320,7 @@ static void write_one(memory *m, const dn_write *w, dn_write_result *result) {
         if (!outbox_move(&m->hooks, w->n, w->attempts, w->at_ms)) result->wrote = DN_WROTE_GONE;
         return;
     case DN_WRITE_FORGET:
+        if (m->ledger_since < w->day) m->ledger_since = w->day;
         result->rows = ledger_forget(&m->ledger, w->day, STORE_FORGET_MAX);
         return;
     }
@@ -509,6 +513,8 @@ static int memory_totals(dn_store *store, dn_day first, dn_day last, dn_day_tota
     return DN_OK;
 }
 
+static dn_day memory_ledger_since(dn_store *store) { return memory_of(store)->ledger_since; }
+
 static int memory_count(dn_store *store, uint64_t *out_users) {
     *out_users = memory_of(store)->count;
     return DN_OK;
@@ -602,6 +608,7 @@ static const store_ops memory_ops = {
     .days_of = memory_days_of,
     .day = memory_day,
     .totals = memory_totals,
+    .ledger_since = memory_ledger_since,
     .count = memory_count,
     .hooks = memory_hooks,
     .tokens = memory_tokens_read,
@@ -623,6 +630,7 @@ int memory_open(const dn_store_config *config, dn_store **out_store, char *why) 
     }
     m->base.ops = &memory_ops;
     m->ledger_on = config->ledger_days > 0;
+    m->ledger_since = DN_DAY_NONE;
     m->users_cap = FIRST_USERS;
     m->id_cap = FIRST_ID_BYTES;
     m->next_n = 1;

@@ -99,6 +99,8 @@ int dn_store_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *r
     return store->ops->totals(store, first, last, rows, max, out_len);
 }
 
+dn_day dn_store_ledger_since(dn_store *store) { return store->ops->ledger_since(store); }
+
 int dn_store_count(dn_store *store, uint64_t *out_users) {
     return store->ops->count(store, out_users);
 }

@@ -164,6 +164,10 @@ typedef struct dn_day_totals {
 DN_MUST_USE int dn_store_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows,
                                 size_t max, size_t *out_len);
 
+/* From that day on the ledger has every row that was to be written; of the days before, some were forgotten, or written
+ * without a ledger. DN_DAY_NONE: it has all there ever were. */
+dn_day dn_store_ledger_since(dn_store *store);
+
 DN_MUST_USE int dn_store_count(dn_store *store, uint64_t *out_users);
 
 /* The outbox of cutoff hooks. */

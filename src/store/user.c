@@ -66,6 +66,10 @@ dn_day_range user_missed(const dn_user *user, const dn_write *w) {
     return range;
 }
 
+dn_day ledger_since_after(dn_day since, dn_day day) {
+    return since > day || day == INT32_MAX ? since : day + 1;
+}
+
 int id_compare(const char *a, size_t a_len, const char *b, size_t b_len) {
     const size_t both = a_len < b_len ? a_len : b_len;
     const int    order = both ? memcmp(a, b, both) : 0;

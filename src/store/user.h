@@ -18,6 +18,9 @@ dn_wrote user_finalize(dn_user *user, const dn_write *w);
 /* The days that MISSED is about: first <= D <= last, none if first > last. */
 dn_day_range user_missed(const dn_user *user, const dn_write *w);
 
+/* What becomes of the day since which the ledger is whole, when a day is written that gets no row. */
+dn_day ledger_since_after(dn_day since, dn_day day);
+
 /* The order of ids: their bytes, and the shorter first. */
 int id_compare(const char *a, size_t a_len, const char *b, size_t b_len);
 

@@ -417,6 +417,50 @@ TEST(who_is_registered_for_a_cutoff_that_has_passed_makes_no_audit_fail) {
     CHECK_SAID("1 cutoff_reached");
 }
 
+static void until_success_of_ada(const place *p) {
+    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
+                 strstr(place_said(), "ada"),
+             20000);
+}
+
+TEST(a_ledger_that_is_kept_anew_is_proven_from_the_first_day_it_is_whole) {
+    place *p = place_new(NULL);
+    char   due[8];
+
+    place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20", "--ledger-days=0"));
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
+    until_success_of_ada(p);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    CHECK_RUN(p, 0, "audit");
+    CHECK_SAID("not all records are kept: nothing is said of that\n");
+    place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20"));
+    CHECK_RUN(p, 0, "audit");
+    CHECK_SAID("not all records are kept: nothing is said of that\n");
+    CHECK_RUN(p, 0, "audit", "--json");
+    CHECK_SAID("\"ledger_since\":\"");
+    CHECK_RUN(p, 1, "audit", "--day", "2020-01-01");
+    CHECK_SAID("nothing can be said of 2020-01-01: the ledger has all records from ");
+}
+
+/* As if its rows of the days before had gone while fewer were kept. */
+TEST(a_ledger_that_is_to_be_kept_longer_is_proven_as_far_as_it_goes) {
+    place *p = place_new(NULL);
+    char   due[8];
+
+    place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20", "--ledger-days=5"));
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
+    until_success_of_ada(p);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    change_the_store(p, "UPDATE users SET starts_on = starts_on - 20");
+    change_the_store(p, "INSERT INTO ledger SELECT day - back, n, 3, 0, 0, 0 FROM ledger, (SELECT 1"
+                        " AS back UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5)");
+    CHECK_RUN(p, 0, "audit");
+    CHECK_SAID("not all records are kept: nothing is said of that\n");
+    CHECK_SAID("sound: ");
+}
+
 /* A window over midnight belongs to the day of its cutoff, so the day that has no record may be tomorrow. */
 TEST(an_audit_proves_a_day_that_ended_before_it_began) {
     place *p = served();

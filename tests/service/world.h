@@ -52,6 +52,10 @@ static inline int disk_count(dn_store *s, uint64_t *users) {
     (void)s;
     return dn_store_count(disk.real, users);
 }
+static inline dn_day disk_ledger_since(dn_store *s) {
+    (void)s;
+    return dn_store_ledger_since(disk.real);
+}
 static inline int disk_hooks(dn_store *s, int64_t now, dn_hook *h, size_t max, size_t *len,
                              int64_t *next) {
     (void)s;
@@ -254,6 +258,7 @@ static inline void world_at_with_seed(int64_t wall_ms, uint64_t seed) {
     disk.ops.load = disk_load;
     disk.ops.user = disk_user;
     disk.ops.count = disk_count;
+    disk.ops.ledger_since = disk_ledger_since;
     disk.ops.hooks = disk_hooks;
     disk.ops.idle = disk_idle;
     disk.door.ops = &disk.ops;

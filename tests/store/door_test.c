@@ -606,3 +606,33 @@ TEST_OF_BOTH(the_number_of_a_token_is_never_given_again) {
     CHECK_INT(dn_store_token_add(store, &next), DN_OK);
     CHECK(next.n > first.n);
 }
+
+/* ---- Since when the ledger is whole ---- */
+
+TEST_OF_BOTH(what_is_forgotten_moves_the_day_since_which_the_ledger_is_whole_and_never_back) {
+    CHECK_INT(dn_store_ledger_since(store), DN_DAY_NONE);
+    kit_do(store, kit_forget(KIT_DAY));
+    CHECK_INT(dn_store_ledger_since(store), KIT_DAY);
+    kit_do(store, kit_forget(KIT_DAY - 30));
+    CHECK_INT(dn_store_ledger_since(store), KIT_DAY);
+    const uint64_t n = kit_user(store, "ada", 450);
+    kit_do(store, kit_success(n, KIT_DAY + 1, AT(KIT_DAY + 1, 440)));
+    CHECK_INT(dn_store_ledger_since(store), KIT_DAY);
+}
+
+TEST(a_day_that_was_written_without_a_ledger_is_before_it_also_when_there_is_one_again) {
+    dn_store *store = kit_open_days(kit_path("data"), 0);
+
+    const uint64_t ada = kit_user(store, "ada", 450), bob = kit_user(store, "bob", 450);
+    kit_do(store, kit_success(ada, KIT_DAY, AT(KIT_DAY, 440)));
+    CHECK_INT(dn_store_ledger_since(store), KIT_DAY + 1);
+    kit_do(store, kit_missed(bob, KIT_DAY, KIT_DAY + 2));
+    CHECK_INT(dn_store_ledger_since(store), KIT_DAY + 3);
+    dn_store_free(store);
+    store = kit_open(kit_path("data"));
+    CHECK_INT(dn_store_ledger_since(store), KIT_DAY + 3);
+    kit_do(store, kit_success(bob, KIT_DAY + 3, AT(KIT_DAY + 3, 440)));
+    CHECK_INT(dn_store_ledger_since(store), KIT_DAY + 3);
+    kit_check_well(store);
+    dn_store_free(store);
+}

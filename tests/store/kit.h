@@ -236,7 +236,7 @@ static inline int kit_dump(dn_store *store, kit_text *t) {
     t->len = 0;
     code = dn_store_count(store, &count);
     if (code < 0) return code;
-    kit_say(t, "%" PRIu64 " users\n", count);
+    kit_say(t, "%" PRIu64 " users, ledger since %d\n", count, dn_store_ledger_since(store));
     do {
         code = dn_store_load(store, after, users, KIT_PAGE, &len);
         if (code < 0) return code;

@@ -15,6 +15,7 @@ typedef struct model_hook {
 
 typedef struct model {
     bool          ledger;
+    dn_day        ledger_since;
     dn_user       users[MODEL_USERS];
     bool          there[MODEL_USERS];
     size_t        users_len; /* ever; user i has number i + 1 */
@@ -104,6 +105,7 @@ static inline dn_write_result model_finalize(model *m, const dn_write *w) {
     row = model_row(m, w->n, w->day);
     if ((row || (!m->ledger && u->recorded >= w->day)) && model_totals(m, w->day)->missed)
         model_totals(m, w->day)->missed--;
+    if (!m->ledger && m->ledger_since <= w->day) m->ledger_since = w->day + 1;
     if (!row && m->ledger) {
         CHECK(m->rows_len < MODEL_ROWS);
         row = &m->rows[m->rows_len++];
@@ -153,7 +155,7 @@ static inline dn_write_result model_missed(model *m, const dn_write *w) {
             CHECK(m->rows_len < MODEL_ROWS);
             m->rows[m->rows_len++] = (dn_ledger_row){
                 .n = w->n, .day = day, .status = DN_DAILY_MISSED, .at_ms = w->at_ms};
-        }
+        } else if (m->ledger_since <= day) m->ledger_since = day + 1;
         model_totals(m, day)->missed++;
         if (day > u->recorded) u->recorded = day;
         rows++;
@@ -175,6 +177,7 @@ static inline dn_write_result model_hook_write(model *m, const dn_write *w) {
 static inline dn_write_result model_forget(model *m, const dn_write *w) {
     uint32_t rows = 0;
 
+    if (m->ledger_since < w->day) m->ledger_since = w->day;
     for (size_t i = m->rows_len; i > 0; i--) {
         if (m->rows[i - 1].day >= w->day) continue;
         model_drop_row(m, i - 1);
@@ -240,7 +243,7 @@ static inline void model_dump(model *m, kit_text *t) {
 
     t->len = 0;
     for (size_t i = 0; i < m->users_len; i++) count += m->there[i];
-    kit_say(t, "%" PRIu64 " users\n", count);
+    kit_say(t, "%" PRIu64 " users, ledger since %d\n", count, m->ledger_since);
     qsort(m->rows, m->rows_len, sizeof *m->rows, model_row_order);
     for (size_t i = 0; i < m->users_len; i++) {
         if (!m->there[i]) continue;

@@ -274,6 +274,7 @@ static void run_history(uint32_t days) {
     random_state = test_seed() + days;
     today = KIT_DAY;
     m.ledger = days > 0;
+    m.ledger_since = DN_DAY_NONE;
     stores[0] = kit_open_days(NULL, days);
     stores[1] = kit_open_days(kit_path("data"), days);
     draw_ids();

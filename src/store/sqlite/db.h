@@ -18,9 +18,10 @@ enum {
     DB_WAL_PAGES = 4096, /* 16 MiB of log, then it is copied into the file */
 };
 
-/* Numbers that are given once, and how many users there are. */
+/* Numbers that are given once, how many users there are, and since when the ledger is whole. */
 typedef struct db_counters {
     uint64_t next_user, next_hook, users;
+    dn_day   ledger_since;
 } db_counters;
 
 typedef struct db {
@@ -126,17 +127,18 @@ dn_day_totals db_totals_of_row(sqlite3_stmt *s);
 /* A user's newest ledger row before a day. */
 int db_ledger_before(db *d, uint64_t n, dn_day before, dn_ledger_row *row, bool *out_found);
 
-int db_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len);
-int db_user(dn_store *store, const char *id, size_t id_len, dn_user *out_user);
-int db_list(dn_store *store, const dn_user_filter *filter, dn_user *users, size_t max,
-            size_t *out_len, bool *out_more, dn_user *out_last);
-int db_days_of(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows, size_t max,
-               size_t *out_len);
-int db_day(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows, size_t max,
-           size_t *out_len);
-int db_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, size_t max,
+int    db_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len);
+int    db_user(dn_store *store, const char *id, size_t id_len, dn_user *out_user);
+int    db_list(dn_store *store, const dn_user_filter *filter, dn_user *users, size_t max,
+               size_t *out_len, bool *out_more, dn_user *out_last);
+int    db_days_of(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows, size_t max,
+                  size_t *out_len);
+int    db_day(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows, size_t max,
               size_t *out_len);
-int db_count(dn_store *store, uint64_t *out_users);
+int    db_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, size_t max,
+                 size_t *out_len);
+dn_day db_ledger_since(dn_store *store);
+int    db_count(dn_store *store, uint64_t *out_users);
 
 int db_check(dn_store *store, char *why);
 /* The quick part of it, on a file that was not closed and may be of an older version. */

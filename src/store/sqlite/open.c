@@ -25,6 +25,7 @@ static const store_ops db_ops = {
     .days_of = db_days_of,
     .day = db_day,
     .totals = db_totals,
+    .ledger_since = db_ledger_since,
     .count = db_count,
     .hooks = db_hooks,
     .tokens = db_tokens,
@@ -260,14 +261,17 @@ static int db_load_counters(db *d, char *why) {
         "SELECT value FROM counters WHERE name = 'next_user'",
         "SELECT value FROM counters WHERE name = 'next_hook'",
         "SELECT value FROM counters WHERE name = 'users'",
+        /* Written when it is first other than that: DN_DAY_NONE. */
+        "SELECT coalesce((SELECT value FROM counters WHERE name = 'ledger_since'), -2147483648)",
     };
-    int64_t values[3] = {0};
+    int64_t values[4] = {0};
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const int code = db_ask(d, asks[i], &values[i], why);
         if (code < 0) return code;
     }
-    d->counters = (db_counters){(uint64_t)values[0], (uint64_t)values[1], (uint64_t)values[2]};
+    d->counters = (db_counters){(uint64_t)values[0], (uint64_t)values[1], (uint64_t)values[2],
+                                (dn_day)values[3]};
     return DN_OK;
 }
 

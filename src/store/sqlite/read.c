@@ -255,6 +255,8 @@ int db_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows, s
     return rows_read(d, s, read_totals, rows, sizeof *rows, max, out_len);
 }
 
+dn_day db_ledger_since(dn_store *store) { return db_of(store)->counters.ledger_since; }
+
 int db_count(dn_store *store, uint64_t *out_users) {
     db *d = db_of(store);
 

@@ -14,7 +14,8 @@
     X(COMMIT, "COMMIT")                                                                            \
     X(ROLLBACK, "ROLLBACK")                                                                        \
     X(PAGES, "PRAGMA page_count")                                                                  \
-    X(COUNTER_SET, "UPDATE counters SET value = ?2 WHERE name = ?1")                               \
+    X(COUNTER_SET, "INSERT INTO counters (name, value) VALUES (?1, ?2)"                            \
+                   " ON CONFLICT (name) DO UPDATE SET value = excluded.value")                     \
                                                                                                    \
     X(USER_BY_N, "SELECT " DB_USER_COLUMNS " FROM users WHERE n = ?1")                             \
     X(USER_BY_ID, "SELECT " DB_USER_COLUMNS " FROM users WHERE id = ?1")                           \

@@ -67,25 +67,34 @@ static int totals_write(db *d) {
     return DN_OK;
 }
 
-static int counter_write(db *d, const char *name, uint64_t before, uint64_t now) {
+static int counter_write(db *d, const char *name, int64_t before, int64_t now) {
     sqlite3_stmt *s = d->stmt[STMT_COUNTER_SET];
 
     if (before == now) return DN_OK;
     db_bind_id(s, 1, name, strlen(name));
-    db_bind(s, 2, (int64_t)now);
+    db_bind(s, 2, now);
     return db_run(d, STMT_COUNTER_SET);
 }
 
 static int counters_write(db *d, const db_counters *before) {
-    int code = counter_write(d, "next_user", before->next_user, d->counters.next_user);
+    const db_counters *now = &d->counters;
+    int code = counter_write(d, "next_user", (int64_t)before->next_user, (int64_t)now->next_user);
 
     if (code == DN_OK)
-        code = counter_write(d, "next_hook", before->next_hook, d->counters.next_hook);
-    if (code == DN_OK) code = counter_write(d, "users", before->users, d->counters.users);
+        code = counter_write(d, "next_hook", (int64_t)before->next_hook, (int64_t)now->next_hook);
+    if (code == DN_OK)
+        code = counter_write(d, "users", (int64_t)before->users, (int64_t)now->users);
+    if (code == DN_OK)
+        code = counter_write(d, "ledger_since", before->ledger_since, now->ledger_since);
     return code;
 }
 
 /* ---- The ledger ---- */
+
+/* A day was written, and has no row. */
+static void ledger_lacks(db *d, dn_day day) {
+    d->counters.ledger_since = ledger_since_after(d->counters.ledger_since, day);
+}
 
 /* LEDGER_INSERT, or LEDGER_ADD, which leaves a row that is there. */
 static int ledger_insert(db *d, db_stmt which, const dn_ledger_row *row) {
@@ -126,7 +135,8 @@ static int ledger_finalize(db *d, const dn_write *w, dn_day recorded) {
     int                 code = count_in_totals(d, w->day, w->status);
 
     if (code == DN_OK && w->day <= recorded) code = ledger_unmiss(d, w->n, w->day);
-    if (code == DN_OK && d->ledger) code = ledger_insert(d, STMT_LEDGER_INSERT, &row);
+    if (!d->ledger) ledger_lacks(d, w->day);
+    else if (code == DN_OK) code = ledger_insert(d, STMT_LEDGER_INSERT, &row);
     return code;
 }
 
@@ -233,7 +243,7 @@ static int missed_add(db *d, const dn_write *w, dn_day day, const dn_user *user,
         const int code = ledger_insert(d, STMT_LEDGER_ADD, &row);
         if (code < 0) return code;
         *out_added = sqlite3_changes(d->sql) > 0;
-    }
+    } else if (*out_added) ledger_lacks(d, day);
     return *out_added ? count_in_totals(d, day, DN_DAILY_MISSED) : DN_OK;
 }
 
@@ -269,6 +279,7 @@ static int write_forget(db *d, const dn_write *w, dn_write_result *result) {
     bool          more;
     int           code;
 
+    if (d->counters.ledger_since < w->day) d->counters.ledger_since = w->day;
     db_bind(nth, 1, w->day);
     db_bind(nth, 2, STORE_FORGET_MAX - 1);
     code = db_row(d, nth, &more);
