@@ -10,15 +10,13 @@ enum { LIST_MAX = 500, NUMBERS_MAX = 4096 };
 
 /* ---- put: one user, and what it is then ---- */
 
-/* NULL: it is one, and *out_set is it; else what is wrong with it. */
-static const char *set_read(const json_t *user, dn_kv_set *out_set, const char **out_id) {
-    const json_t *id = json_object_get(user, "id"), *due = json_object_get(user, "due"),
+/* NULL: it is one, and *out_set is it but for its id; else what is wrong with it. */
+static const char *set_read(const json_t *user, dn_kv_set *out_set) {
+    const json_t *due = json_object_get(user, "due"),
                  *starts_on = json_object_get(user, "starts_on");
     uint32_t  minute;
     dn_kv_set s = {.starts_on = DN_DAY_NONE};
 
-    if (!json_is_string(id)) return "the id is no text";
-    if (dn_id_fault(json_string_value(id), json_string_length(id))) return "the id is none";
     if (!json_is_string(due) ||
         dn_due_read(json_string_value(due), json_string_length(due), &minute) < 0)
         return "due is not HH:MM, from 00:00 to 23:59";
@@ -30,9 +28,7 @@ static const char *set_read(const json_t *user, dn_kv_set *out_set, const char *
             return "starts_on is neither YYYY-MM-DD nor today";
     }
     s.due = (uint16_t)minute;
-    s.id_len = (uint8_t)json_string_length(id);
     *out_set = s;
-    *out_id = json_string_value(id);
     return NULL;
 }
 
@@ -48,15 +44,17 @@ static json_t *set_item(dn_self *self, const dn_kv_set_answer *s, const json_t *
 enum { PUT_SET = 1, PUT_USER };
 
 static ask_step put_begin(dn_self *self, const ops_world *w, ask *a) {
-    dn_kv_set   set;
-    const char *id = NULL;
-    const char *fault = set_read(a->request, &set, &id);
+    dn_kv_set set;
+    dn_kv_id  id;
 
+    if (!ask_id(a, &id)) return ASK_REFUSED;
+    const char *fault = set_read(a->request, &set);
     if (fault) return ask_refuse(a, "invalid", "%s", fault);
+    set.id_len = id.len;
     dn_kv_set *entry = (dn_kv_set *)(void *)w->scratch;
     memset(entry, 0, dn_pack_room(sizeof set + set.id_len));
     *entry = set;
-    memcpy(entry->id, id, set.id_len);
+    memcpy(entry->id, id.id, id.len);
     return ask_call(self, a, w->kv, DN_KV_SET, entry, dn_pack_room(sizeof set + set.id_len));
 }
 

@@ -438,13 +438,25 @@ TEST(what_is_no_user_is_a_problem_that_names_the_member_and_nothing_is_written) 
     }
     CHECK_ASKS(p, 400, "PUT", ada, nested('[', 100000));
     CHECK_DETAIL("not JSON");
-    static const char *const ids[] = {"%00", "%ff", "%20ada", "ada%0a", "", "%E3%80%80x"};
+    static const struct {
+        const char *id, *detail;
+    } ids[] = {
+        {"%00", "the id has a control character in it"},
+        {"%ff", "the id is not UTF-8"},
+        {"%20ada", "the id begins with a space"},
+        {"ada%0a", "the id has a control character in it"},
+        {"", "the id is empty"},
+        {"%E3%80%80x", "the id begins with a space"},
+        {NULL, "the id is longer than 128 bytes"},
+    };
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        char path[64];
-        (void)snprintf(path, sizeof path, "/api/v1/daily/users/%s", ids[i]);
+        char path[256];
+        (void)snprintf(path, sizeof path, "/api/v1/daily/users/%s",
+                       ids[i].id ? ids[i].id : nested('a', 129));
         CHECK_ASKS(p, 400, "PUT", path, "{\"due\":\"08:00\"}");
-        CHECK_DETAIL("the id ");
+        CHECK_DETAIL(ids[i].detail);
         CHECK_ASKS(p, 400, "GET", path, NULL);
+        CHECK_DETAIL(ids[i].detail);
     }
     CHECK_ASKS(p, 200, "GET", "/api/v1/daily/users", NULL);
     CHECK_STR(member("items"), "[]");
