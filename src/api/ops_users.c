@@ -137,11 +137,12 @@ static bool list_status(ask *a, uint8_t *out_status) {
 
     if (!ask_text(a, "status", &text, &len)) return false;
     if (!text) return true;
-    for (dn_daily_status s = DN_DAILY_SUCCESS; s <= DN_DAILY_CUTOFF; s++)
-        if (strcmp(text, dn_daily_status_text(s)) == 0) {
-            *out_status = (uint8_t)s;
-            return true;
-        }
+    for (dn_daily_status s = DN_DAILY_SUCCESS; s <= DN_DAILY_CUTOFF; s++) {
+        const char *words = dn_daily_status_text(s);
+        if (len != strlen(words) || memcmp(text, words, len) != 0) continue;
+        *out_status = (uint8_t)s;
+        return true;
+    }
     (void)ask_refuse(a, "invalid", "\"status\" is neither success nor cutoff_reached");
     return false;
 }

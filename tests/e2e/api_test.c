@@ -474,6 +474,7 @@ TEST(a_query_that_is_not_understood_is_a_problem_that_names_the_parameter) {
         {"/api/v1/daily/users?limit=1&limit=2", "\"limit\" is said twice"},
         {"/api/v1/daily/users?limit", "\"limit\" has no value"},
         {"/api/v1/daily/users?status=well", "\"status\""},
+        {"/api/v1/daily/users?status=success%00x", "\"status\""},
         {"/api/v1/daily/users?due_from=8", "\"due_from\""},
         {"/api/v1/daily/users?q=%ff", "\"q\" is not UTF-8"},
         {"/api/v1/daily/today?day=yesterday", "\"day\""},
