@@ -71,6 +71,11 @@ TEST(the_whole_address_is_as_good_as_the_path) {
     CHECK_TEXT(head.query, "b");
     CHECK_INT(reads_lines("GET HTTP://proxy.example HTTP/1.1", "Host: x\r\n"), 0);
     CHECK_TEXT(head.path, "/");
+    CHECK_INT(reads_lines("GET https://proxy.example/a HTTP/1.1", "Host: x\r\n"), 0);
+    CHECK_TEXT(head.path, "/a");
+    CHECK_INT(reads_lines("GET Https://proxy.example?b HTTP/1.1", "Host: x\r\n"), 400);
+    CHECK_INT(reads_lines("GET https:///a HTTP/1.1", "Host: x\r\n"), 400);
+    CHECK_INT(reads_lines("GET ftp://proxy.example/a HTTP/1.1", "Host: x\r\n"), 400);
     CHECK_INT(reads_lines("OPTIONS * HTTP/1.1", "Host: x\r\n"), 0);
     CHECK_TEXT(head.path, "*");
 }
@@ -158,6 +163,9 @@ static const struct refused {
     {"GET / HTTP/1.1", "Host: a b\r\n", 400},
     {"GET / HTTP/1.1", "Host: a/b\r\n", 400},
     {"GET / HTTP/1.1", "Host: user@a\r\n", 400},
+    /* Who asks? */
+    {"GET / HTTP/1.1", "Host: a\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n", 400},
+    {"GET / HTTP/1.1", "Host: a\r\nAuthorization: Bearer a\r\nAuthorization: Bearer a\r\n", 400},
     /* What is a field? */
     {"GET / HTTP/1.1", "Host: a\r\nnocolon\r\n", 400},
     {"GET / HTTP/1.1", "Host: a\r\n: empty\r\n", 400},

@@ -97,6 +97,8 @@ TEST(over_tls_all_is_as_without_it) {
 
     CHECK_ANSWER(asks(p, "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), "200",
                  "alive");
+    CHECK_ANSWER(asks(p, "GET https://a/healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
+                 "200", "alive");
     /* Several requests in one record, answered in their order. */
     const char *all = asks(p, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
                               "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -88,14 +88,22 @@ static bool is_sound_target(http_text t) {
     return true;
 }
 
-/* A proxy may ask with the whole address: what counts is behind the host. */
-static http_text without_host(http_text t) {
-    static const char scheme[] = "http://";
-    static const char root[] = "/";
-    const size_t      skip = sizeof scheme - 1;
-    const char *const end = t.at + t.len;
+static bool begins_with(http_text t, const char *words) {
+    const size_t len = strlen(words);
 
-    if (t.len <= skip || strncasecmp(t.at, scheme, skip) != 0) return t;
+    return t.len >= len && strncasecmp(t.at, words, len) == 0;
+}
+
+/* A proxy may ask with the whole address: what counts is behind the host. Which scheme it says is not looked at: what comes
+ * encrypted to one may go on as it is. */
+static http_text without_host(http_text t) {
+    static const char http[] = "http://", https[] = "https://", root[] = "/";
+    const char *const end = t.at + t.len;
+    const size_t      skip = begins_with(t, http)    ? sizeof http - 1
+                             : begins_with(t, https) ? sizeof https - 1
+                                                     : 0;
+
+    if (skip == 0) return t;
     const char *at = t.at + skip;
     while (at < end && !is_one_of(*at, "/?")) at++;
     if (at == t.at + skip) return t;
@@ -310,6 +318,8 @@ int http_head_read(const char *bytes, size_t len, http_head *out, http_fault *ou
         line = stop + 2;
     }
     if (rc == DN_OK) rc = read_host(out, out_fault);
+    if (rc == DN_OK && fields_called(out, "authorization") > 1)
+        rc = refuse(out_fault, 400, "a request has one Authorization");
     if (rc == DN_OK) rc = read_length(out, out_fault);
     if (rc == DN_OK) rc = read_coding(out, out_fault);
     if (rc == DN_OK) rc = read_expect(out, out_fault);
