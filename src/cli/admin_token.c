@@ -65,6 +65,12 @@ static int is_wanted(dn_store *store, const char *path, bool *out_wanted, bool *
     return rc;
 }
 
+static const char *failure(dn_store *store, int rc) {
+    const char *damage = dn_store_damage(store);
+
+    return damage ? damage : dn_error_text(rc);
+}
+
 int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *out_made,
                      bool *out_older, char *why) {
     dn_token t = {.made_ms = now_ms,
@@ -80,7 +86,7 @@ int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *ou
     if (rc == DN_OK && !wanted) return DN_OK;
     if (rc == DN_OK) rc = dn_token_make(line, t.hash);
     if (rc < 0) {
-        (void)snprintf(why, ADMIN_TOKEN_WHY, "no admin token can be made: %s", dn_error_text(rc));
+        (void)snprintf(why, ADMIN_TOKEN_WHY, "no admin token can be made: %s", failure(store, rc));
         return rc;
     }
     memcpy(line + DN_TOKEN_TEXT - 1, "\n", sizeof "\n");
@@ -93,6 +99,6 @@ int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *ou
     *out_made = rc == DN_OK;
     if (rc < 0)
         (void)snprintf(why, ADMIN_TOKEN_WHY, "the admin token cannot be kept: %s",
-                       dn_error_text(rc));
+                       failure(store, rc));
     return rc;
 }

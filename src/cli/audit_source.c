@@ -9,9 +9,12 @@ static json_int_t integer(const json_t *array, size_t i) {
     return json_integer_value(json_array_get(array, i));
 }
 
-static bool stored(int rc) {
+static bool stored(dn_store *store, int rc) {
+    const char *damage = dn_store_damage(store);
+
     if (rc == DN_OK) return true;
-    (void)complain(DN_EXIT_FAILED, "the store cannot be read: %s", dn_error_text(rc));
+    (void)complain(DN_EXIT_FAILED, "the store cannot be read: %s",
+                   damage ? damage : dn_error_text(rc));
     return false;
 }
 
@@ -91,7 +94,7 @@ static bool users_of_store(dn_store *store, uint64_t after_n, source_user *users
                            size_t *out_len) {
     dn_user *page = calloc(max, sizeof *page);
     size_t   len = 0;
-    bool     read = stored(page ? dn_store_load(store, after_n, page, max, &len) : DN_ENOMEM);
+    bool read = stored(store, page ? dn_store_load(store, after_n, page, max, &len) : DN_ENOMEM);
 
     for (size_t i = 0; read && i < len; i++) user_of_store(&page[i], &users[i]);
     free(page);
@@ -148,7 +151,8 @@ static bool rows_of_day(const audit_source *s, dn_day day, uint64_t after_n, dn_
 
 bool source_day(const audit_source *s, dn_day day, uint64_t after_n, dn_ledger_row *rows,
                 size_t *out_len) {
-    if (s->store) return stored(dn_store_day(s->store, day, after_n, rows, SOURCE_PAGE, out_len));
+    if (s->store)
+        return stored(s->store, dn_store_day(s->store, day, after_n, rows, SOURCE_PAGE, out_len));
     return rows_of_day(s, day, after_n, rows, SOURCE_PAGE, out_len);
 }
 
@@ -158,7 +162,8 @@ bool source_row(const audit_source *s, uint64_t n, dn_day day, dn_ledger_row *ou
 
     *out_found = false;
     if (s->store) {
-        if (!stored(dn_store_days_of(s->store, n, day + 1, out_row, 1, &len))) return false;
+        if (!stored(s->store, dn_store_days_of(s->store, n, day + 1, out_row, 1, &len)))
+            return false;
         *out_found = len == 1 && out_row->day == day;
         return true;
     }
@@ -172,7 +177,7 @@ bool source_totals(const audit_source *s, dn_day day, dn_day_totals *out_totals)
     size_t len = 0;
 
     *out_totals = (dn_day_totals){.day = day};
-    if (s->store) return stored(dn_store_totals(s->store, day, day, out_totals, 1, &len));
+    if (s->store) return stored(s->store, dn_store_totals(s->store, day, day, out_totals, 1, &len));
     (void)day_text(day, text);
     json_t *answer = asked_for(s, "/api/v1/daily/days",
                                json_pack("{s:s, s:s}", "from", text, "to", text), "items");

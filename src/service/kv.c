@@ -99,14 +99,16 @@ static int kv_init(dn_self *self, void *state, const void *config) {
 }
 
 void kv_look_at(const kv *k, int rc, const char *doing) {
-    char why[DN_STORE_WHY];
+    char why[DN_STORE_WHY + 64];
 
     if (rc != DN_EIO) return;
-    snprintf(
-        why, sizeof why,
-        "the store failed while %s: nothing that was acknowledged is lost; start again when the "
-        "disk is well",
-        doing);
+    const char *damage = dn_store_damage(k->store);
+    if (damage) snprintf(why, sizeof why, "%s (found while %s)", damage, doing);
+    else
+        snprintf(why, sizeof why,
+                 "the store failed while %s: nothing that was acknowledged is lost; start again "
+                 "when the disk is well",
+                 doing);
     dn_log(DN_LOG_ERROR, "store.failed", "%s", why);
     k->config->fatal(k->config->fatal_context, why);
     dn_fail_code(rc, "the store failed");

@@ -29,6 +29,7 @@ typedef struct store_ops {
     int (*token_remove)(dn_store *store, uint64_t n);
     int (*check)(dn_store *store, char *why);
     int (*backup)(dn_store *store, const char *path, dn_backup **out_backup, char *why);
+    const char *(*damage)(dn_store *store); /* NULL: there is never any */
     int (*idle)(dn_store *store);
 } store_ops;
 

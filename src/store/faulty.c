@@ -81,6 +81,8 @@ static int faulty_backup(dn_store *s, const char *path, dn_backup **out_backup, 
     return dn_store_backup(of(s)->real, path, out_backup, why);
 }
 
+static const char *faulty_damage(dn_store *s) { return dn_store_damage(of(s)->real); }
+
 static int faulty_idle(dn_store *s) { return dn_store_idle(of(s)->real); }
 
 static const store_ops faulty_ops = {
@@ -100,6 +102,7 @@ static const store_ops faulty_ops = {
     .token_remove = faulty_token_remove,
     .check = faulty_check,
     .backup = faulty_backup,
+    .damage = faulty_damage,
     .idle = faulty_idle,
 };
 

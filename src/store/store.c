@@ -139,4 +139,8 @@ int dn_store_begin_with(dn_store *store, dn_user *user) {
     return store->ops->begin_with ? store->ops->begin_with(store, user) : DN_EINVAL;
 }
 
+const char *dn_store_damage(dn_store *store) {
+    return store->ops->damage ? store->ops->damage(store) : NULL;
+}
+
 int dn_store_idle(dn_store *store) { return store->ops->idle(store); }

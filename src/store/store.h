@@ -4,7 +4,8 @@
  *
  * Errors: DN_EFULL: the disk is full; nothing was written, the same call may succeed later. DN_EIO: the
  * disk failed in any other way; nothing that was acknowledged is lost, but this store must not be used any
- * more (after a failed fsync nobody knows what is on the disk): the process ends. DN_ENOMEM as everywhere. */
+ * more (after a failed fsync nobody knows what is on the disk): the process ends. So it does if what is read turns out to
+ * be damaged (dn_store_damage). DN_ENOMEM as everywhere. */
 #ifndef DIURNAL_STORE_STORE_H
 #define DIURNAL_STORE_STORE_H
 
@@ -221,6 +222,10 @@ DN_MUST_USE int          dn_store_backup(dn_store *store, const char *path, dn_b
 DN_MUST_USE int dn_backup_step(dn_backup *backup, char *why);
 void dn_backup_free(dn_backup *backup); /* accepts NULL; one that is not whole is removed */
 static inline void dn_backup_freep(dn_backup **backup) { dn_backup_free(*backup); }
+
+/* After DN_EIO: NULL if the disk has failed; if what it gave is damaged, that in one line: which file, and what would be
+ * right. Until the store is freed. */
+const char *dn_store_damage(dn_store *store);
 
 /* When nothing is to be done: makes the log short. */
 DN_MUST_USE int dn_store_idle(dn_store *store);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "endpoint.h"
 #include "place.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -213,6 +214,51 @@ TEST(a_second_sigterm_does_not_wait) {
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 1);
     CHECK_RUN(p, 0, "audit");
+}
+
+/* ---- Damage ---- */
+
+/* A store that was closed in order, and of which most was then written over. */
+static void make_damaged(const char *data) {
+    enum { USERS = 3000, PAGE = 4096, WHOLE_PAGES = 20 };
+    const dn_store_config  config = {.dir = data, .ledger_days = 35};
+    static dn_write_result result;
+    char        why[DN_STORE_WHY], path[PLACE_PATH + 16], id[DN_ID_MAX + 1], garbage[PAGE];
+    dn_store   *store;
+    struct stat found;
+
+    CHECK_INT(dn_store_open(&config, &store, why), DN_OK);
+    for (int i = 0; i < USERS; i++) {
+        const int      len = snprintf(id, sizeof id, "somebody-with-a-name-of-some-length-%d", i);
+        const dn_write w = {.op = DN_WRITE_SET,
+                            .id = id,
+                            .id_len = (uint8_t)len,
+                            .starts_on = DN_DAY_NONE,
+                            .new_starts_on = 20000};
+        CHECK_INT(dn_store_write(store, &w, 1, &result), DN_OK);
+    }
+    dn_store_free(store);
+    (void)snprintf(path, sizeof path, "%s/diurnal.db", data);
+    CHECK_INT(stat(path, &found), 0);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    memset(garbage, 0xee, sizeof garbage);
+    for (off_t at = WHOLE_PAGES * PAGE; at < found.st_size; at += PAGE)
+        CHECK_INT(pwrite(fd, garbage, PAGE, at), PAGE);
+    (void)close(fd);
+}
+
+TEST(a_database_that_turns_out_to_be_damaged_is_named_and_what_to_do_with_it) {
+    place *p = place_new(NULL);
+
+    make_damaged(p->data);
+    CHECK_RUN(p, 1, "audit");
+    CHECK_SAID("/diurnal.db is damaged: `diurnal db check` says how; restore a backup");
+    place_start(p, ARGS("--runner", "exec:/bin/true"));
+    CHECK_INT(place_wait(p), 1);
+    CHECK(place_has_said(p, "/diurnal.db is damaged: `diurnal db check` says how; restore a backup "
+                            "(found while loading users)"));
+    CHECK_RUN(p, 1, "db", "check");
+    CHECK_SAID("/diurnal.db is damaged (");
 }
 
 /* ---- A full disk ---- */

@@ -102,6 +102,7 @@ static int after_failure(int code, int acknowledged) {
     CHECK_MSG(code == DN_EIO || code == DN_EFULL || code == DN_ENOMEM, "code %d", code);
     if (code == DN_EIO && dn_store_count(store, &count) == DN_EIO) {
         /* Final: it says the same to everything. Only a new start can tell what is on the disk. */
+        CHECK_PTR(dn_store_damage(store), NULL);
         CHECK_INT(script_write(store, &history, acknowledged), DN_EIO);
         CHECK_INT(dn_store_idle(store), DN_EIO);
         CHECK_INT(kit_dump(store, &text), DN_EIO);

@@ -501,8 +501,25 @@ TEST(damage_met_later_ends_the_store_and_its_check_tells_of_it) {
     store = kit_open(kit_path("data")); /* it was closed well, so it is not looked through */
     CHECK_INT(dn_store_check(store, why), DN_EINVAL);
     CHECK(strstr(why, "damaged"));
+    CHECK_PTR(dn_store_damage(store), NULL);
     CHECK_INT(dn_store_user(store, "somebody-with-a-name-of-some-length-1500", 40, &user), DN_EIO);
+    CHECK_MSG(strstr(dn_store_damage(store), kit_path("data/diurnal.db is damaged: ")),
+              "it says: %s", dn_store_damage(store));
     CHECK_INT(dn_store_count(store, &count), DN_EIO);
+    dn_store_free(store);
+}
+
+TEST(a_row_that_none_of_us_can_have_written_is_damage) {
+    dn_store *store = kit_open(kit_path("data"));
+    dn_user   user;
+    size_t    len;
+
+    kit_user(store, "ada", 0);
+    dn_store_free(store);
+    sql_do(kit_path("data/diurnal.db"), "UPDATE users SET due = 1440");
+    store = kit_open(kit_path("data"));
+    CHECK_INT(dn_store_load(store, 0, &user, 1, &len), DN_EIO);
+    CHECK(dn_store_damage(store));
     dn_store_free(store);
 }
 

@@ -61,7 +61,7 @@ static int check_ask(db *d, const char *sql, char *said, size_t room) {
     }
     sqlite3_finalize(s);
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) return DN_OK;
-    if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB) {
+    if (db_is_damage(rc)) {
         snprintf(said, room, "%s", sqlite3_errstr(rc));
         return DN_EINVAL;
     }

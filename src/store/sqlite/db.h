@@ -40,7 +40,8 @@ typedef struct db {
     unsigned      backups;       /* begun and not freed */
     sqlite3_stmt *stmt[STMT_COUNT];
     char          path[DB_PATH_MAX];
-    char          vfs[64]; /* "": SQLite's default */
+    char          vfs[64];              /* "": SQLite's default */
+    char          damage[DN_STORE_WHY]; /* what it is dead of; "": of the disk */
 } db;
 
 /* ---- error.c ---- */
@@ -57,6 +58,9 @@ int db_failed_at(db *d, int rc, db_file file);
 /* Is it for want of room? Also where a failure must not end the store. */
 bool db_is_full(sqlite3 *sql, int rc, db_file file);
 bool db_is_nomem(int rc);
+bool db_is_damage(int rc);
+
+const char *db_damage(dn_store *store);
 
 /* ---- open.c ---- */
 

@@ -30,12 +30,24 @@ bool db_is_full(sqlite3 *sql, int rc, db_file file) {
 
 bool db_is_nomem(int rc) { return (rc & 0xff) == SQLITE_NOMEM || rc == SQLITE_IOERR_NOMEM; }
 
+bool db_is_damage(int rc) { return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB; }
+
+const char *db_damage(dn_store *store) {
+    const db *d = db_of(store);
+
+    return *d->damage ? d->damage : NULL;
+}
+
 int db_failed_at(db *d, int rc, db_file file) {
     assert(rc != SQLITE_OK && rc != SQLITE_ROW && rc != SQLITE_DONE);
     assert(rc != SQLITE_MISUSE);
     if (db_is_nomem(rc)) return DN_ENOMEM;
     if (db_is_full(d->sql, rc, file)) return DN_EFULL;
     d->dead = true;
+    if (db_is_damage(rc))
+        return store_refuse(DN_EIO, d->damage,
+                            "%.*s is damaged: `diurnal db check` says how; restore a backup",
+                            DN_STORE_WHY / 2, d->path);
     return DN_EIO;
 }
 

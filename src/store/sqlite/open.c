@@ -33,6 +33,7 @@ static const store_ops db_ops = {
     .token_remove = db_token_remove,
     .check = db_check,
     .backup = db_backup,
+    .damage = db_damage,
     .idle = db_idle,
 };
 
