@@ -131,10 +131,12 @@ void check_enqueued(check *c, const event *e) {
      * user is free from its successor's first word on. */
     const bool   of_before = p->state != CHECK_IDLE;
     check_tries *t = check_tries_open(p, h->day, &fresh);
-    if (t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms)
+    /* It counts from tick to tick, and where messages take time a plan comes later behind its tick than another. */
+    const int64_t least_ms = c->retry_ms - c->config.lag_ms;
+    if (t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < least_ms)
         check_say(c, CHECK_SPACING, h->n, h->day,
                   "enqueued %lld ms after it was last: right is not before %lld ms",
-                  (long long)(c->now_ms - t->asked_ms), (long long)c->retry_ms);
+                  (long long)(c->now_ms - t->asked_ms), (long long)least_ms);
     t->asked_ms = c->now_ms;
     if (!check_lives(p)) {
         check_tries *of_heir = stays_with_its_id(c, h);
@@ -162,7 +164,8 @@ void check_on_ignored(check *c, const dn_happening *h) {
     if (check_is_recent(c, h->n) || c->shaken || is_set_just_now(c, h)) return;
     const check_person *busy = check_busy(&c->users, p);
     const check_tries  *t = check_tries_of(p, h->day);
-    const bool throttled = t && t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms;
+    const bool          throttled =
+        t && t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms + c->config.lag_ms;
     if (busy || (p->flags & CHECK_MAYBE_QUEUED) || check_may_have_ok(p, h->day)) {
         if (h->reason && strcmp(h->reason, "dedupe") == 0) return;
         if (!busy && throttled) return;

@@ -43,8 +43,9 @@ static void judge_try(check *c, check_person *p, uint32_t n, dn_day day, int64_t
     }
     const check_tries *t = check_tries_of(p, day);
     const int64_t      asked_ms = t ? t->asked_ms : CHECK_NEVER;
-    if (asked_ms != CHECK_NEVER && asked_ms + c->retry_ms > begun_ms) {
-        if (check_wheel_add(&c->wheel, &c->users, n, asked_ms + c->retry_ms) < 0) c->starved = true;
+    const int64_t      free_ms = asked_ms + c->retry_ms + c->config.lag_ms;
+    if (asked_ms != CHECK_NEVER && free_ms > begun_ms) {
+        if (check_wheel_add(&c->wheel, &c->users, n, free_ms) < 0) c->starved = true;
     } else if (asked_ms != CHECK_NEVER && asked_ms >= begun_ms) {
         check_look_soon(c, n, asked_ms + 1);
     } else {

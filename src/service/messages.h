@@ -74,6 +74,7 @@ enum dn_service_msg {
 
 typedef struct dn_attempt {
     uint64_t n;
+    int64_t  at_ns; /* steady: the tick that asks for it belongs there */
     dn_day   day;
     uint32_t context_epoch;
     uint16_t due;

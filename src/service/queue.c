@@ -137,8 +137,18 @@ static void believe(queue *q, const dn_attempt *a, book_record *r) {
     if (r->state == BOOK_QUEUED) book_reorder(&q->book, r);
 }
 
+/* The throttle counts from tick to tick, not from when their plans come here: else a plan that comes a little sooner
+ * behind its tick than the one before is too early, and its users wait for one tick more. Of a plan that is late by
+ * whole ticks it is the last of them. */
+static int64_t tick_of(dn_self *self, const queue *q, const dn_attempt *a) {
+    const int64_t late_ns = dn_mono_ns(self) - a->at_ns;
+    const int64_t every_ns = q->config->tick_ms * 1000000;
+
+    return late_ns < every_ns ? a->at_ns : a->at_ns + late_ns / every_ns * every_ns;
+}
+
 static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *r) {
-    const int64_t now_ns = dn_mono_ns(self);
+    const int64_t now_ns = tick_of(self, q, a);
 
     believe(q, a, r);
     if (r->state != BOOK_IDLE) {

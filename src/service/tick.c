@@ -26,6 +26,7 @@ enum {
     CHANGES_AT_ONCE = 8, /* messages of them: half a millisecond */
     LOAD_TIMEOUT_MS = 60000,
     END_TIMEOUT_MS = 60000,
+    NS_PER_MS = 1000000,
 };
 
 /* Changes that came while a scan was under way, which must not see the users move; those before `at` are made. */
@@ -42,6 +43,12 @@ typedef struct tick {
     uint64_t timer_no; /* in its message: one that was cancelled may have fired already */
     bool     armed;    /* for the tick after another one */
     dn_day   date;
+
+    /* Where ticks belong by the steady clock, however late they come: so those of a wall clock that does not step lie
+     * on one line, to the nanosecond. */
+    int64_t line_ms, line_ns; /* one instant by both clocks; another one after a step */
+    int64_t due_ns;           /* the next one */
+    int64_t came_ns, at_ns;   /* the last one that came; the one that is planned */
 
     bool           scanning, paused, again; /* again: the next tick came meanwhile */
     dn_roster_scan scan;
@@ -106,6 +113,11 @@ static int ask_for_page(dn_self *self, uint64_t after_n) {
                    LOAD_TIMEOUT_MS, NULL);
 }
 
+static void look_at_clocks(dn_self *self, tick *t) {
+    t->line_ms = dn_now_ms(self);
+    t->line_ns = dn_mono_ns(self);
+}
+
 static int tick_init(dn_self *self, void *state, const void *config) {
     tick *t = state;
 
@@ -120,6 +132,7 @@ static int tick_init(dn_self *self, void *state, const void *config) {
     dn_pipe_init(self, &t->to_kv, DN_KV, DN_FINALIZE_CUTOFF);
     dn_pipe_init(self, &t->to_kv_missed, DN_KV, DN_RECORD_MISSED);
     dn_watch_clock(self);
+    look_at_clocks(self, t);
     return ask_for_page(self, 0);
 }
 
@@ -243,13 +256,14 @@ static void arm(dn_self *self, tick *t) {
     if (t->config->ticks_stand_still) {
         const int64_t now_ms = dn_mono_ns(self) / 1000000;
         t->status.next_ms = dn_now_ms(self) + every_ms - now_ms % every_ms;
-        t->timer = dn_timer_at_mono(self, (now_ms / every_ms + 1) * every_ms * 1000000, TICK_NOW,
-                                    t->timer_no);
+        t->due_ns = (now_ms / every_ms + 1) * every_ms * NS_PER_MS;
+        t->timer = dn_timer_at_mono(self, t->due_ns, TICK_NOW, t->timer_no);
     } else {
         const int64_t now_ms = dn_now_ms(self);
         int64_t       past_ms = now_ms % every_ms;
         if (past_ms < 0) past_ms += every_ms;
         t->status.next_ms = now_ms - past_ms + every_ms;
+        t->due_ns = t->line_ns + (t->status.next_ms - t->line_ms) * NS_PER_MS;
         t->timer = dn_timer_at_wall(self, t->status.next_ms, TICK_NOW, t->timer_no);
     }
 }
@@ -261,6 +275,7 @@ static int tick_on_clock(dn_self *self, void *state, const dn_msg *msg) {
            (long long)DN_BODY(dn_clock_step, msg)->step_ms);
     DN_SAY(t->config->journal, self, DN_HAPPENED_CLOCK, .at_ms = dn_now_ms(self),
            .step_ms = DN_BODY(dn_clock_step, msg)->step_ms);
+    look_at_clocks(self, t);
     /* Not instead of the first one, which is to come at once. */
     if (t->armed && !t->config->ticks_stand_still) arm(self, t);
     return DN_OK;
@@ -291,6 +306,7 @@ static int begin(dn_self *self, tick *t) {
     t->scanning = true;
     t->again = false;
     t->begun_ns = dn_mono_ns(self);
+    t->at_ns = t->came_ns;
     t->eligible = t->cutoffs = t->missed = 0;
     t->status.last_ms = now_ms;
     t->status.last_ns = t->begun_ns;
@@ -305,6 +321,7 @@ static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
 
     if (*DN_BODY(uint64_t, msg) != t->timer_no) return DN_OK;
     t->timer = 0;
+    t->came_ns = t->armed ? t->due_ns : dn_mono_ns(self); /* the first belongs where it comes */
     arm(self, t);
     if (t->scanning || t->ending || is_behind(t)) {
         dn_log(DN_LOG_WARN, "tick.late",
@@ -328,6 +345,7 @@ static void plan_one(dn_self *self, tick *t, const dn_roster_plan *p) {
     } else if (p->action == DN_DAILY_ATTEMPT) {
         dn_attempt *a = dn_pipe_add(self, &t->to_queue, sizeof *a + p->id_len);
         a->n = p->n;
+        a->at_ns = t->at_ns;
         a->day = p->day;
         a->context_epoch = p->context_epoch;
         a->due = (uint16_t)p->due;

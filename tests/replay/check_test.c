@@ -1707,6 +1707,47 @@ TEST(lag_excuses_what_is_new_and_nothing_else) {
     breaks(&t, CHECK_I2, "I2: user ada day 2026-01-01 at 2026-01-01T07:02:00.000Z");
 }
 
+/* Asked for at 07:00, and again so much before ten minutes are over. */
+static tape asked_again_early_by(int64_t early_ms) {
+    check_config config = common();
+
+    config.lag_ms = 50;
+    tape t = tape_with(config, 6, 58);
+    set(&t, ADA, DUE(8, 0));
+    tick(&t, 0);
+    go_ms(&t, 2 * MINUTE);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    stop(&t, ADA, 1, DN_OUTCOME_ERROR, 0);
+    tick(&t, 0);
+    go_ms(&t, 12 * MINUTE - early_ms);
+    return t;
+}
+
+TEST(lag_brings_two_askings_nearer_to_each_other_by_as_much_and_no_more) {
+    for (int64_t early_ms = 50; early_ms <= 51; early_ms++) {
+        tape t = asked_again_early_by(early_ms);
+        enqueue(&t, ADA);
+        start(&t, ADA, 2);
+        tick(&t, 0);
+        if (early_ms == 50) keeps(&t);
+        else
+            breaks(&t, CHECK_SPACING,
+                   "enqueued 599949 ms after it was last: right is not before 599950 ms");
+    }
+}
+
+TEST(lag_makes_a_throttle_longer_by_as_much_and_no_more) {
+    for (int64_t late_ms = 49; late_ms <= 50; late_ms++) {
+        tape t = asked_again_early_by(-late_ms);
+        ignore(&t, ADA, "throttle");
+        tick(&t, 0);
+        if (late_ms == 49) keeps(&t);
+        else CHECK(check_violations_of(t.c, CHECK_IGNORED) == 1);
+        if (late_ms > 49) check_free(t.c);
+    }
+}
+
 /* A tick begins at 08:00 and is said 40 ms later; Ada, due just then, is registered `after_ms` after its beginning. */
 static tape tick_and_somebody_new(int64_t after_ms) {
     check_config config = common();

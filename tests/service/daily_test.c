@@ -51,6 +51,68 @@ TEST(a_job_that_fails_is_tried_again_after_the_retry_delay) {
     world_ends();
 }
 
+TEST(a_retry_comes_at_its_tick_however_late_the_one_before_was_planned) {
+    static const dn_sim_faults slow = {
+        .delay_ppm = 300000, .delay_ms_max = 9, .slow_turn_ppm = 300000, .slow_turn_ms_max = 9};
+
+    world_at(AT(6, 59));
+    dn_log_threshold(DN_LOG_NONE);
+    w.config.retry_delay_minutes = 1;
+    job_fails("ada", 0, DN_CLASS_LLM);
+    world_boots();
+    user("ada", DUE(8, 0));
+    dn_sim_set_faults(w.sim, &slow);
+    world_runs_to(AT(7, 30) + 30000);
+    dn_sim_step_wall(w.sim, 12345); /* one tick is too early by that */
+    world_runs_to(AT(8, 30));
+    CHECK_INT(starts_of("ada"), 59);
+    CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 59 llm");
+    world_ends();
+}
+
+typedef struct askings {
+    int     len;
+    int64_t at_ms[64];
+} askings;
+
+static void is_asked_for(void *context, dn_self *self, const dn_happening *h) {
+    askings *a = context;
+
+    (void)self;
+    CHECK(a->len < 64);
+    a->at_ms[a->len++] = h->at_ms;
+}
+
+TEST(behind_a_plan_that_comes_late_by_many_ticks_the_delay_is_not_over_at_once) {
+    static const dn_sim_faults slow = {.slow_turn_ppm = 1000000, .slow_turn_ms_max = 15 * 60000};
+    static const dn_sim_faults none;
+    uint64_t                   random = test_seed();
+    int                        late = 0;
+
+    for (int run = 0; run < 50; run++) {
+        askings          asked = {0};
+        const dn_journal journal = {is_asked_for, &asked, DN_HAPPENED_BIT(DN_HAPPENED_ENQUEUED)};
+        dn_sim_end       end;
+
+        world_at_with_seed(AT(6, 59), test_random(&random));
+        dn_log_threshold(DN_LOG_NONE);
+        w.config.journal = &journal;
+        job_fails("ada", 0, DN_CLASS_LLM);
+        world_boots();
+        user("ada", DUE(8, 0));
+        world_runs_to(AT(7, 0) - 1);
+        dn_sim_set_faults(w.sim, &slow);
+        while (asked.len == 0 && dn_sim_step(w.sim, dn_sim_mono_ms(w.sim) + DN_DAY_MS, &end))
+            continue;
+        dn_sim_set_faults(w.sim, &none);
+        world_runs_to(dn_sim_wall_ms(w.sim) + 3600000);
+        for (int i = 1; i < asked.len; i++) CHECK(asked.at_ms[i] - asked.at_ms[i - 1] >= 9 * 60000);
+        late += asked.len > 1 && asked.at_ms[0] > AT(7, 11);
+        world_ends();
+    }
+    CHECK(late > 0);
+}
+
 TEST(a_user_whose_jobs_all_fail_is_finalized_at_its_cutoff_and_its_epoch_grows) {
     world_at(AT(6, 59));
     job_fails("ada", 0, DN_CLASS_LLM);
