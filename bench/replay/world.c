@@ -519,13 +519,29 @@ static void fail_store(world *w, int64_t for_ms) {
     tell_own(w, EVENT_STORE_FAILS, for_ms);
 }
 
+/* What the lines before this one have handed on is taken before it: else a crash or a step of their instant, which wait for
+ * nobody, would overtake them. A simulation wants just that to happen too. */
+static int settle(world *w) {
+    if (w->back_ms == INT64_MIN && !w->config.wild) (void)dn_sim_settle(w->sim);
+    return w->failed;
+}
+
+static int strike(world *w, const trace_op *op) {
+    const int rc = settle(w);
+
+    if (rc < 0) return rc;
+    if (op->kind == TRACE_CRASH) world_crash(w, op->ms);
+    else step_clock(w, op->ms);
+    return DN_OK;
+}
+
 int world_take(world *w, const trace_op *op) {
     switch (op->kind) {
     case TRACE_USER:
     case TRACE_USERS:
     case TRACE_REMOVE: return take_user(w, op);
-    case TRACE_CRASH: world_crash(w, op->ms); return DN_OK;
-    case TRACE_CLOCK: step_clock(w, op->ms); return DN_OK;
+    case TRACE_CRASH:
+    case TRACE_CLOCK: return strike(w, op);
     case TRACE_STORE_FAILS: fail_store(w, op->ms); return DN_OK;
     }
     return DN_EINVAL;

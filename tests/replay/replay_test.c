@@ -165,6 +165,23 @@ TEST(what_the_store_had_not_taken_when_the_process_died_is_taken_after) {
     CHECK(strstr(run.users, "{\"id\":\"u19999\",\"due\":\"20:00\""));
 }
 
+/* Each of the two comes before the crash or the step of its instant, and so of the day that ends before it. */
+TEST(a_line_of_an_instant_is_through_before_the_next_one) {
+    static const char *const after[] = {"\"op\":\"crash\",\"down_ms\":3600000",
+                                        "\"op\":\"clock\",\"step_ms\":3600000"};
+
+    for (int i = 0; i < 2; i++) {
+        trace_is(
+            HEADER("2026-03-01T23:00:00Z", "2026-03-02T01:00:00Z", "") "%s%s{\"at\":\"%s\",%s}\n",
+            USER("2026-03-01T23:30:00Z", "ada", "23:59"),
+            USER("2026-03-01T23:30:00Z", "bob", "12:00"), "2026-03-01T23:30:00Z", after[i]);
+        runs();
+        CHECK_INT(LINES("\"missed\",\"user\":\"ada\",\"day\":\"2026-03-01\""), 1);
+        CHECK(strstr(run.users, "\"ada\"") && strstr(run.users, "\"bob\""));
+        CHECK(!strstr(run.users, "\"starts_on\":\"2026-03-02\""));
+    }
+}
+
 TEST(ticks_lie_on_the_multiples_of_their_length_wherever_the_trace_begins) {
     trace_is(HEADER(DAY_OF("07:00:30.250"), DAY_OF("07:03:00"), ",\"tick_ms\":45000"));
     runs();
