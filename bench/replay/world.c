@@ -42,6 +42,11 @@ struct world {
 
 static int64_t steady_ms(const world *w) { return dn_sim_mono_ms(w->sim) - w->base_ms; }
 
+/* Steady. Nothing happens then any more. */
+static int64_t end_ms(const world *w) {
+    return w->config.settings->end_ms - w->config.settings->start_ms;
+}
+
 int64_t world_wall_ms(const world *w) { return dn_sim_wall_ms(w->sim); }
 
 int64_t world_steady_ms(const world *w) { return steady_ms(w); }
@@ -430,7 +435,7 @@ static void hand_on_anew(world *w) {
 /* True: it is that instant, or the run cannot go on. False: the process died before. */
 static bool arrives(world *w, int64_t at_ms) {
     if (w->back_ms != INT64_MIN) {
-        if (w->back_ms > at_ms) {
+        if (w->back_ms > at_ms || w->back_ms >= end_ms(w)) {
             dn_sim_pass(w->sim, at_ms - steady_ms(w));
             return true;
         }

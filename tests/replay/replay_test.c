@@ -202,6 +202,21 @@ TEST(the_run_ends_before_its_end) {
     CHECK_INT(LINES("\"stop\""), 1);
 }
 
+TEST(a_process_that_would_be_back_at_the_end_is_not) {
+    static const char *const down_ms[] = {"59999", "60000", "3600000"};
+
+    for (int i = 0; i < 3; i++) {
+        trace_is(HEADER(DAY_OF("07:00:00"), DAY_OF("07:02:00"),
+                        "") "{\"at\":\"%s\",\"op\":\"crash\",\"down_ms\":%s}\n%s",
+                 DAY_OF("07:01:00"), down_ms[i], USER(DAY_OF("07:01:30"), "ada", "08:00"));
+        runs();
+        CHECK_INT(LINES("\"crash\""), 1);
+        CHECK_INT(LINES("\"restart\""), i == 0 ? 1 : 0);
+        CHECK_INT(LINES("\"tick\""), i == 0 ? 2 : 1);
+        CHECK_INT(*run.users ? 1 : 0, i == 0 ? 1 : 0);
+    }
+}
+
 TEST(never_more_than_k_run_and_no_slot_is_free_while_one_waits) {
     trace_is(HEADER(
         DAY_OF("07:00:00"), DAY_OF("07:01:00"),
