@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,21 +26,39 @@ int output_failed(const output *o, const char *name, int code, char *why) {
     return DN_EIO;
 }
 
+static const char *const ours[] = {"events.ndjson", "users.ndjson", "summary.json", "report.html"};
+enum { OURS = sizeof ours / sizeof *ours };
+
 /* What a run that was killed left: files of ours, and nothing else is there. */
 static void part_remove(output *o) {
-    static const char *const ours[] = {"events.ndjson", "users.ndjson", "summary.json",
-                                       "report.html"};
-
     if (o->part_fd >= 0)
-        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-            (void)unlinkat(o->part_fd, ours[i], 0);
+        for (size_t i = 0; i < OURS; i++) (void)unlinkat(o->part_fd, ours[i], 0);
     if (o->dir_fd >= 0) (void)unlinkat(o->dir_fd, PART, AT_REMOVEDIR);
 }
 
-static int dirs_open(output *o, char *why) {
+/* What two runs at once write into one place is neither's. A file system without locks is let be. */
+static int dir_lock(output *o, char *why) {
+    if (flock(o->dir_fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return DN_OK;
+    (void)snprintf(
+        why, OUTPUT_WHY,
+        "%s: another diurnal replay is writing there; right is another --out, or to wait "
+        "until it has ended",
+        o->dir);
+    (void)close(o->dir_fd); /* what is in there is the other's */
+    o->dir_fd = -1;
+    return DN_EIO;
+}
+
+static int dir_open(output *o, char *why) {
     if (mkdir(o->dir, 0777) < 0 && errno != EEXIST) return output_failed(o, "", errno, why);
     o->dir_fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (o->dir_fd < 0) return output_failed(o, "", errno, why);
+    return o->dir_fd < 0 ? output_failed(o, "", errno, why) : dir_lock(o, why);
+}
+
+static int dirs_open(output *o, char *why) {
+    const int rc = dir_open(o, why);
+
+    if (rc < 0) return rc;
     if (mkdirat(o->dir_fd, PART, 0777) < 0 && errno != EEXIST)
         return output_failed(o, PART, errno, why);
     o->part_fd = openat(o->dir_fd, PART, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -9,7 +9,7 @@ enum { OUTPUT_WHY = 512 };
 
 typedef struct output output;
 
-/* Makes the directory, if there is none. DN_EIO, DN_ENOMEM: why has one line. */
+/* Makes the directory, if there is none; it is ours until output_free. DN_EIO, DN_ENOMEM: why has one line. */
 DN_MUST_USE int output_open(const char *dir, output **out_output, char *why);
 /* What is not complete goes. Accepts NULL. */
 void output_free(output *o);

@@ -318,6 +318,40 @@ TEST(a_directory_that_cannot_be_is_said_in_one_line) {
     CHECK_MSG(strstr(run.why, "/proc/nothing/here") && !strchr(run.why, '\n'), "%s", run.why);
 }
 
+static void look_whether_another_may(void *context, int64_t done_ms, int64_t total_ms) {
+    const replay_config config = {.trace = run.trace, .version = "1", .out = run.out};
+    replay             *r = NULL;
+    bool               *asked = context;
+
+    (void)done_ms;
+    (void)total_ms;
+    if (*asked) return;
+    *asked = true;
+    CHECK_INT(replay_run(&config, &r, run.why), DN_EIO);
+    CHECK_MSG(strstr(run.why, run.out) && strstr(run.why, "another diurnal replay") &&
+                  !strchr(run.why, '\n'),
+              "%s", run.why);
+}
+
+TEST(of_two_runs_into_one_directory_the_second_is_refused_and_the_first_is_whole) {
+    bool                asked = false;
+    replay             *r = NULL;
+    const replay_config config = {.trace = run.trace,
+                                  .version = "1",
+                                  .out = run.out,
+                                  .progress = look_whether_another_may,
+                                  .context = &asked};
+
+    trace_is(ADA_AT_SEVEN("07:02:00", ""));
+    CHECK_MSG(replay_run(&config, &r, run.why) == DN_OK, "%s", run.why);
+    replay_free(r);
+    CHECK(asked);
+    run.events = slurp("events.ndjson");
+    CHECK_INT(LINES("\"finalize\"", "ada"), 1);
+    run_forgets();
+    runs(); /* and when it has ended the place is free */
+}
+
 /* The date of an instant is written out once a day, whichever way the clock goes. */
 TEST(every_instant_is_written_as_the_wall_clock_has_it) {
     trace_is(
