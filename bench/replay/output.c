@@ -55,9 +55,25 @@ static int dir_open(output *o, char *why) {
     return o->dir_fd < 0 ? output_failed(o, "", errno, why) : dir_lock(o, why);
 }
 
-static int dirs_open(output *o, char *why) {
-    const int rc = dir_open(o, why);
+/* Or the run would fail at its very end, with some of its files in place. */
+static int targets_look(const output *o, char *why) {
+    struct stat there;
 
+    for (size_t i = 0; i < OURS; i++) {
+        if (fstatat(o->dir_fd, ours[i], &there, AT_SYMLINK_NOFOLLOW) < 0) continue;
+        if (!S_ISDIR(there.st_mode)) continue;
+        (void)snprintf(why, OUTPUT_WHY,
+                       "%s/%s is a directory; right is another --out, or to take it away", o->dir,
+                       ours[i]);
+        return DN_EIO;
+    }
+    return DN_OK;
+}
+
+static int dirs_open(output *o, char *why) {
+    int rc = dir_open(o, why);
+
+    if (rc == DN_OK) rc = targets_look(o, why);
     if (rc < 0) return rc;
     if (mkdirat(o->dir_fd, PART, 0777) < 0 && errno != EEXIST)
         return output_failed(o, PART, errno, why);

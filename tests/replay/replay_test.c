@@ -318,6 +318,24 @@ TEST(a_directory_that_cannot_be_is_said_in_one_line) {
     CHECK_MSG(strstr(run.why, "/proc/nothing/here") && !strchr(run.why, '\n'), "%s", run.why);
 }
 
+TEST(a_directory_where_a_file_is_to_be_is_refused_before_anything_is_written) {
+    static const char *const names[] = {"events.ndjson", "users.ndjson", "summary.json",
+                                        "report.html"};
+    char                     path[160];
+
+    trace_is(ADA_AT_SEVEN("07:02:00", ""));
+    CHECK_INT(mkdir(run.out, 0700), 0);
+    for (int i = 0; i < 4; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", run.out, names[i]);
+        CHECK_INT(mkdir(path, 0700), 0);
+        CHECK_INT(run_with(1, NULL, 0), DN_EIO);
+        CHECK_MSG(strstr(run.why, path) && !strchr(run.why, '\n'), "%s", run.why);
+        CHECK_INT(rmdir(path), 0);
+        CHECK_MSG(rmdir(run.out) == 0, "%s: something else is there", run.out);
+        CHECK_INT(mkdir(run.out, 0700), 0);
+    }
+}
+
 static void look_whether_another_may(void *context, int64_t done_ms, int64_t total_ms) {
     const replay_config config = {.trace = run.trace, .version = "1", .out = run.out};
     replay             *r = NULL;
