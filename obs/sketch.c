@@ -128,3 +128,12 @@ bool dn_sketch_quantile(const dn_sketch *s, double share, uint64_t *out) {
     *out = range.low + (range.high - range.low + 1) / 2;
     return true;
 }
+
+bool dn_sketch_quantile_within(const dn_sketch *s, double share, double unit, double most,
+                               double *out) {
+    uint64_t value;
+
+    if (!dn_sketch_quantile(s, share, &value)) return false;
+    *out = (double)value * unit < most ? (double)value * unit : most;
+    return true;
+}

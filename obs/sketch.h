@@ -103,6 +103,9 @@ typedef struct dn_sketch_range {
 bool dn_sketch_quantile_range(const dn_sketch *s, double share, dn_sketch_range *out);
 /* Its middle: the quantile. */
 bool dn_sketch_quantile(const dn_sketch *s, double share, uint64_t *out);
+/* The same of values that are units, for who knows the most of them: a bucket's middle may lie beyond it, and is not said. */
+bool dn_sketch_quantile_within(const dn_sketch *s, double share, double unit, double most,
+                               double *out);
 
 /* Of one bucket. */
 dn_sketch_range dn_sketch_bounds(uint32_t bucket);

@@ -223,18 +223,17 @@ static void write_buckets(FILE *f, const dn_sketch *s, double unit) {
     fputc(']', f);
 }
 
-/* No quantile is said to be more than the longest there was. */
 static void write_quantiles(FILE *f, const dn_sketch *s, double unit, double max) {
     static const struct {
         const char *name;
         double      share;
     } quantiles[] = {{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}};
-    uint64_t value;
+    double value;
 
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++) {
-        if (!dn_sketch_quantile(s, quantiles[i].share, &value)) continue;
+        if (!dn_sketch_quantile_within(s, quantiles[i].share, unit, max, &value)) continue;
         key(f, quantiles[i].name);
-        json_number(f, (double)value * unit < max ? (double)value * unit : max);
+        json_number(f, value);
     }
     key(f, "max");
     json_number(f, max);

@@ -121,15 +121,13 @@ void summary_tell_tick(summary *s, int64_t real_ns) {
 
 /* ---- Writing ---- */
 
-static double tick_ms(const summary *s, double q) {
-    uint64_t units;
-
-    return dn_sketch_quantile(&s->ticks, q, &units) ? (double)units * TICK_UNIT_NS / 1e6 : 0;
-}
-
 static void write_ticks(const summary *s, FILE *f) {
-    fprintf(f, "\"tick_wall_ms\":{\"p50\":%.4f,\"p95\":%.4f,\"max\":%.4f}", tick_ms(s, 0.5),
-            tick_ms(s, 0.95), (double)s->tick_max_ns / 1e6);
+    const double max_ms = (double)s->tick_max_ns / 1e6;
+    double       p50_ms = 0, p95_ms = 0;
+
+    (void)dn_sketch_quantile_within(&s->ticks, 0.5, TICK_UNIT_NS / 1e6, max_ms, &p50_ms);
+    (void)dn_sketch_quantile_within(&s->ticks, 0.95, TICK_UNIT_NS / 1e6, max_ms, &p95_ms);
+    fprintf(f, "\"tick_wall_ms\":{\"p50\":%.4f,\"p95\":%.4f,\"max\":%.4f}", p50_ms, p95_ms, max_ms);
 }
 
 static void write_text(FILE *f, const char *text) {
