@@ -48,7 +48,7 @@ void answers_free(answers *book) {
 
 int answers_put(answers *book, const char *id, size_t id_len, dn_day day, uint32_t attempt,
                 answer a) {
-    const answers_row row = {id, (uint8_t)id_len, attempt, a};
+    const answers_row row = {.id = id, .id_len = (uint8_t)id_len, .attempt = attempt, .a = a};
 
     assert(!book->sealed);
     assert(id_len <= DN_ID_MAX);
@@ -68,7 +68,7 @@ int answers_seal(answers *book) {
 }
 
 int answers_find(answers *book, const char *id, size_t id_len, dn_day day, uint32_t attempt,
-                 answer *out_answer) {
+                 int64_t now_ms, answer *out_answer) {
     held    *of_day = NULL;
     uint64_t hash;
 
@@ -85,11 +85,13 @@ int answers_find(answers *book, const char *id, size_t id_len, dn_day day, uint3
         return DN_OK;
     }
     hash = answers_table_hash(id, id_len);
-    if (of_day && answers_table_find(&of_day->table, hash, id, id_len, attempt, out_answer))
+    if (of_day && answers_table_find(&of_day->table, hash, id, id_len, attempt, now_ms, out_answer))
         return DN_OK;
-    if (of_day && answers_table_find(&of_day->table, hash, id, id_len, 0, out_answer)) return DN_OK;
-    if (answers_table_find(&book->any_day, hash, id, id_len, attempt, out_answer)) return DN_OK;
-    if (answers_table_find(&book->any_day, hash, id, id_len, 0, out_answer)) return DN_OK;
+    if (of_day && answers_table_find(&of_day->table, hash, id, id_len, 0, now_ms, out_answer))
+        return DN_OK;
+    if (answers_table_find(&book->any_day, hash, id, id_len, attempt, now_ms, out_answer))
+        return DN_OK;
+    if (answers_table_find(&book->any_day, hash, id, id_len, 0, now_ms, out_answer)) return DN_OK;
     *out_answer = book->otherwise;
     return DN_OK;
 }

@@ -1,9 +1,10 @@
 /* answers.h - the book of outcomes: what a job of that user, day and attempt comes to, as a trace says it.
  * The most exact line holds: for the id, its day and its attempt; for id and day; for id and attempt; for the id alone;
- * else the default. Of equals it is the last one put.
- * Its memory does not grow with what is put. Lines without a day are kept: one each for an id and an attempt. Lines with
- * one wait on disk, grouped by day, in a file that has no name any more, and a day is read when it is first
- * asked for. A day counts for as much as is said of it, and few are held at once. */
+ * else the default. Of equals it is the last one put; of equals that were recorded, which are jobs of their own (attempts
+ * begin anew with a crash and with a registration), it is that of those not stopped by then which stopped first, if any.
+ * Its memory does not grow with what is put. Lines without a day are kept: one each for an id and an attempt, or as many as
+ * were recorded of them. Lines with one wait on disk, grouped by day, in a file that has no name any more, and a day is read
+ * when it is first asked for. A day counts for as much as is said of it, and few are held at once. */
 #ifndef DIURNAL_REPLAY_ANSWERS_H
 #define DIURNAL_REPLAY_ANSWERS_H
 
@@ -44,9 +45,9 @@ DN_MUST_USE int answers_put(answers *book, const char *id, size_t id_len, dn_day
 /* All has been put: now it can be asked. */
 DN_MUST_USE int answers_seal(answers *book);
 
-/* For a day and an attempt that there are (from 1). DN_ENOMEM, DN_EIO: the day could not be read, and may be asked for
- * again. */
+/* For a day and an attempt that there are (from 1), of a job that begins at now_ms. DN_ENOMEM, DN_EIO: the day could not
+ * be read, and may be asked for again. */
 DN_MUST_USE int answers_find(answers *book, const char *id, size_t id_len, dn_day day,
-                             uint32_t attempt, answer *out_answer);
+                             uint32_t attempt, int64_t now_ms, answer *out_answer);
 
 #endif

@@ -1,9 +1,9 @@
 /* answers_table.c - an open table of places in a row of bytes, at most three quarters full; nothing is taken out.
  * A row of bytes and not of structs: an id of eight bytes makes a row of 18, and there may be millions.
  *
- *     id_len 1 | result and class 1 | attempt 4 | duration_ms 4 | stopped_ms 8, if it was recorded | id
+ *     id_len 1 | how 1 | attempt 4 | duration_ms 4 | stopped_ms 8, if it was recorded | before 8, if it is not alone | id
  *
- * Result and class: result | class << 4 | 128 if it was recorded. */
+ * How: result | 8 if it is not alone | class << 4 | 128 if it was recorded. */
 #include "answers_table.h"
 
 #include <assert.h>
@@ -13,36 +13,42 @@
 #include "domain/hash.h"
 #include "domain/room.h"
 
-enum { LEAST_PLACES = 64, LEAST_ROWS = 4096, FIXED = 10, RECORDED = 8, TAG_BITS = 24 };
-enum { IS_RECORDED = 0x80, HOW_CLASS = 0x7 };
+enum { LEAST_PLACES = 64, LEAST_ROWS = 4096, FIXED = 10, RECORDED = 8, BEFORE = 8, TAG_BITS = 24 };
+enum { HOW_RESULT = 0x7, HAS_BEFORE = 0x8, HOW_CLASS = 0x7, IS_RECORDED = 0x80 };
 #define TAG_MASK ((UINT64_C(1) << TAG_BITS) - 1)
 
-static_assert(ANSWERS_ROW_MAX == FIXED + RECORDED + DN_ID_MAX, "the longest row");
+static_assert(ANSWERS_ROW_MAX == FIXED + RECORDED + BEFORE + DN_ID_MAX, "the longest row");
 
 static uint64_t  key_of(uint64_t hash, uint32_t attempt);
 static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
                           uint32_t attempt);
-static bool      fits_in_place(const answers_table *t, uint64_t place, const answers_row *row);
+static bool      fits_in_place(const answers_row *there, const answers_row *row);
 static int       places_grow(answers_table *t);
 static int       rows_grow(answers_table *t);
 
 /* ---- Rows ---- */
 
+static bool is_recorded(const answers_row *row) { return row->a.stopped_ms != ANSWER_NOT_RECORDED; }
+
 size_t answers_row_write(const answers_row *row, char out[ANSWERS_ROW_MAX]) {
-    const bool recorded = row->a.stopped_ms != ANSWER_NOT_RECORDED;
+    const bool recorded = is_recorded(row);
     size_t     len = FIXED;
 
     assert(row->id_len > 0 && row->id_len <= DN_ID_MAX);
     assert(row->a.result >= ANSWER_OK && row->a.result <= ANSWER_CRASH);
     assert(row->a.cls == DN_CLASS_NONE || row->a.result == ANSWER_ERROR);
     out[0] = (char)row->id_len;
-    out[1] = (char)((unsigned)row->a.result | (unsigned)row->a.cls << 4 |
-                    (recorded ? (unsigned)IS_RECORDED : 0U));
+    out[1] = (char)((unsigned)row->a.result | (row->before ? (unsigned)HAS_BEFORE : 0U) |
+                    (unsigned)row->a.cls << 4 | (recorded ? (unsigned)IS_RECORDED : 0U));
     memcpy(out + 2, &row->attempt, 4);
     memcpy(out + 6, &row->a.duration_ms, 4);
     if (recorded) {
         memcpy(out + len, &row->a.stopped_ms, RECORDED);
         len += RECORDED;
+    }
+    if (row->before) {
+        memcpy(out + len, &row->before, BEFORE);
+        len += BEFORE;
     }
     memcpy(out + len, row->id, row->id_len);
     return len + row->id_len;
@@ -53,7 +59,7 @@ size_t answers_row_read(const char *bytes, answers_row *out_row) {
     size_t        len = FIXED;
 
     out_row->id_len = (uint8_t)bytes[0];
-    out_row->a.result = (answer_result)(how & 0xf);
+    out_row->a.result = (answer_result)(how & HOW_RESULT);
     out_row->a.cls = (dn_error_class)(how >> 4 & HOW_CLASS);
     out_row->a.stopped_ms = ANSWER_NOT_RECORDED;
     memcpy(&out_row->attempt, bytes + 2, 4);
@@ -61,6 +67,11 @@ size_t answers_row_read(const char *bytes, answers_row *out_row) {
     if (how & IS_RECORDED) {
         memcpy(&out_row->a.stopped_ms, bytes + len, RECORDED);
         len += RECORDED;
+    }
+    out_row->before = 0;
+    if (how & HAS_BEFORE) {
+        memcpy(&out_row->before, bytes + len, BEFORE);
+        len += BEFORE;
     }
     out_row->id = bytes + len;
     assert(out_row->id_len > 0 && out_row->id_len <= DN_ID_MAX);
@@ -78,20 +89,25 @@ void answers_table_done(answers_table *t) {
 
 int answers_table_put(answers_table *t, const answers_row *row) {
     const uint64_t key = key_of(answers_table_hash(row->id, row->id_len), row->attempt);
+    answers_row    put = *row, there = {0};
     uint64_t      *place;
 
     if (!t->places || (t->len + 1) * 4 > (t->mask + 1) * 3)
         if (places_grow(t) < 0) return DN_ENOMEM;
     place = place_of(t, key, row->id, row->id_len, row->attempt);
-    const bool again = *place != 0;
-    if (again && fits_in_place(t, *place, row)) {
-        (void)answers_row_write(row, t->rows + (*place >> TAG_BITS) - 1);
+    const bool     again = *place != 0;
+    const uint64_t at = *place >> TAG_BITS; /* and 1 */
+    if (again) (void)answers_row_read(t->rows + at - 1, &there);
+    if (again && fits_in_place(&there, row)) {
+        put.before = there.before;
+        (void)answers_row_write(&put, t->rows + at - 1);
         return DN_OK;
     }
+    if (again && is_recorded(&there) && is_recorded(row)) put.before = at;
     if (t->rows_cap - t->rows_len < ANSWERS_ROW_MAX && rows_grow(t) < 0) return DN_ENOMEM;
     assert(t->rows_len < UINT64_MAX >> TAG_BITS);
     *place = (uint64_t)(t->rows_len + 1) << TAG_BITS | (key & TAG_MASK);
-    t->rows_len += answers_row_write(row, t->rows + t->rows_len);
+    t->rows_len += answers_row_write(&put, t->rows + t->rows_len);
     if (again)
         return DN_OK; /* its row before stays behind, and is read before this one when places grow */
     t->len++;
@@ -99,13 +115,9 @@ int answers_table_put(answers_table *t, const answers_row *row) {
     return DN_OK;
 }
 
-/* One that was recorded is longer. */
-static bool fits_in_place(const answers_table *t, uint64_t place, const answers_row *row) {
-    answers_row there;
-
-    (void)answers_row_read(t->rows + (place >> TAG_BITS) - 1, &there);
-    return (there.a.stopped_ms == ANSWER_NOT_RECORDED) ==
-           (row->a.stopped_ms == ANSWER_NOT_RECORDED);
+/* One that was recorded is longer, and takes the place of none but itself. */
+static bool fits_in_place(const answers_row *there, const answers_row *row) {
+    return there->a.stopped_ms == row->a.stopped_ms;
 }
 
 uint64_t answers_table_hash(const char *id, size_t id_len) {
@@ -114,8 +126,14 @@ uint64_t answers_table_hash(const char *id, size_t id_len) {
     return dn_hash_quick(id, id_len);
 }
 
+/* A job stops when it has begun. */
+static bool stops_sooner(const answer *a, const answer *than, int64_t now_ms) {
+    return a->stopped_ms >= now_ms &&
+           (than->stopped_ms < now_ms || a->stopped_ms < than->stopped_ms);
+}
+
 bool answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
-                        uint32_t attempt, answer *out_answer) {
+                        uint32_t attempt, int64_t now_ms, answer *out_answer) {
     const uint64_t *place;
     answers_row     row;
 
@@ -124,6 +142,10 @@ bool answers_table_find(const answers_table *t, uint64_t hash, const char *id, s
     if (!*place) return false;
     (void)answers_row_read(t->rows + (*place >> TAG_BITS) - 1, &row);
     *out_answer = row.a;
+    while (row.before) {
+        (void)answers_row_read(t->rows + row.before - 1, &row);
+        if (stops_sooner(&row.a, out_answer, now_ms)) *out_answer = row.a;
+    }
     return true;
 }
 

@@ -10,9 +10,10 @@ typedef struct answers_row {
     uint8_t     id_len;
     uint32_t    attempt; /* 0: any */
     answer      a;
+    uint64_t before; /* in a table: 1 + where the one recorded before it stands; 0: it is alone */
 } answers_row;
 
-enum { ANSWERS_ROW_MAX = 18 + DN_ID_MAX };
+enum { ANSWERS_ROW_MAX = 26 + DN_ID_MAX };
 size_t answers_row_write(const answers_row *row, char out[ANSWERS_ROW_MAX]); /* its length */
 size_t answers_row_read(const char *bytes, answers_row *out_row);            /* borrows the id */
 
@@ -27,12 +28,12 @@ typedef struct answers_table {
 
 void answers_table_done(answers_table *t);
 
-/* In place of what the id and attempt had. DN_ENOMEM: the table is as it was. */
+/* In place of what the id and attempt had; one that was recorded joins those that were. DN_ENOMEM: the table is as it was. */
 DN_MUST_USE int answers_table_put(answers_table *t, const answers_row *row);
 
-/* The hash of an id is the same for all tables. attempt 0: what holds for any, and not for one. */
+/* The hash of an id is the same for all tables. attempt 0: what holds for any, and not for one. now_ms: as in answers_find. */
 uint64_t answers_table_hash(const char *id, size_t id_len);
 bool     answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
-                            uint32_t attempt, answer *out_answer);
+                            uint32_t attempt, int64_t now_ms, answer *out_answer);
 
 #endif

@@ -186,8 +186,8 @@ static int64_t recorded_ms(const world *w, const dn_run_request *r, int64_t now_
 
 static int answer_for(const world *w, const dn_run_request *r, answer *out_answer) {
     const int64_t now_ms = w->config.settings->start_ms + steady_ms(w);
-    const int     rc =
-        answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt, out_answer);
+    const int rc = answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt,
+                                now_ms, out_answer);
 
     if (rc < 0 || out_answer->stopped_ms == ANSWER_NOT_RECORDED) return rc;
     const int64_t ms = recorded_ms(w, r, now_ms, out_answer);

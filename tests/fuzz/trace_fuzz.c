@@ -70,7 +70,7 @@ static void trace_walk(trace *t) {
         last_ms = op.at_ms;
         if (op.id_len == 0) continue;
         MUST(answers_find(trace_answers_borrow(t), op.id, op.id_len, dn_day_of_ms(op.at_ms), 1,
-                          &a) == DN_OK);
+                          op.at_ms, &a) == DN_OK);
         MUST(a.result >= ANSWER_OK && a.result <= ANSWER_CRASH);
         MUST((a.cls != DN_CLASS_NONE) == (a.result == ANSWER_ERROR));
     }

@@ -28,11 +28,22 @@ static void put(answers *book, const char *id, dn_day day, uint32_t attempt, uin
               DN_OK);
 }
 
-static answer find(answers *book, const char *id, dn_day day, uint32_t attempt) {
+/* Of a job that stopped at that instant, and took as long as that says. */
+static void put_recorded(answers *book, const char *id, uint32_t attempt, int64_t stopped_ms) {
+    CHECK_INT(answers_put(book, id, strlen(id), 20000, attempt,
+                          (answer){ANSWER_OK, DN_CLASS_NONE, (uint32_t)stopped_ms, stopped_ms}),
+              DN_OK);
+}
+
+static answer find_at(answers *book, const char *id, dn_day day, uint32_t attempt, int64_t now_ms) {
     answer a = {0};
 
-    CHECK_INT(answers_find(book, id, strlen(id), day, attempt, &a), DN_OK);
+    CHECK_INT(answers_find(book, id, strlen(id), day, attempt, now_ms, &a), DN_OK);
     return a;
+}
+
+static answer find(answers *book, const char *id, dn_day day, uint32_t attempt) {
+    return find_at(book, id, day, attempt, 0);
 }
 
 static void seal(answers *book) { CHECK_INT(answers_seal(book), DN_OK); }
@@ -81,6 +92,30 @@ TEST(of_equals_the_last_one_holds) {
     }
 }
 
+TEST(of_recorded_equals_the_one_that_stopped_first_after_the_job_began_holds) {
+    answers *book = book_new();
+
+    put_recorded(book, "u1", 1, 500);
+    put_recorded(book, "u1", 1, 900);
+    put_recorded(book, "u1", 1, 700);
+    put_recorded(book, "u1", 2, 800);
+    put(book, "u2", 20000, 1, 1);
+    put_recorded(book, "u2", 1, 600);
+    put_recorded(book, "u3", 1, 600);
+    put(book, "u3", 20000, 1, 1);
+    seal(book);
+    CHECK_INT(find_at(book, "u1", 20000, 1, 0).duration_ms, 500);
+    CHECK_INT(find_at(book, "u1", 20000, 1, 500).duration_ms, 500);
+    CHECK_INT(find_at(book, "u1", 20000, 1, 501).duration_ms, 700);
+    CHECK_INT(find_at(book, "u1", 20000, 1, 701).duration_ms, 900);
+    CHECK_INT(find_at(book, "u1", 20000, 1, 901).duration_ms, 700); /* none: the last */
+    CHECK_INT(find_at(book, "u1", 20000, 2, 901).duration_ms, 800);
+    /* Of one that was recorded and one that was not the last holds. */
+    CHECK_INT(find_at(book, "u2", 20000, 1, 601).duration_ms, 600);
+    CHECK_INT(find_at(book, "u3", 20000, 1, 0).duration_ms, 1);
+    answers_free(book);
+}
+
 TEST(all_of_an_answer_comes_back) {
     static const answer given[] = {
         {ANSWER_OK, DN_CLASS_NONE, 0, ANSWER_NOT_RECORDED},
@@ -105,9 +140,10 @@ TEST(all_of_an_answer_comes_back) {
         for (int way = 0; way < 2; way++) {
             answer a = {0};
 
-            CHECK_INT(way ? answers_find(book, longest, 1 + i, -1, 1, &a)
-                          : answers_find(book, longest, sizeof longest, (dn_day)i, UINT32_MAX, &a),
-                      DN_OK);
+            CHECK_INT(
+                way ? answers_find(book, longest, 1 + i, -1, 1, 0, &a)
+                    : answers_find(book, longest, sizeof longest, (dn_day)i, UINT32_MAX, 0, &a),
+                DN_OK);
             CHECK_INT(a.result, given[i].result);
             CHECK_INT(a.cls, given[i].cls);
             CHECK_UINT(a.duration_ms, given[i].duration_ms);
@@ -120,16 +156,16 @@ TEST(ids_of_one_hash_are_told_from_each_other_and_so_are_attempts) {
     answers_table     t = {0};
     const uint64_t    hash = answers_table_hash("u1", 2);
     const uint64_t    step = UINT64_C(0x9e3779b97f4a7c15); /* from an attempt to the next */
-    const answers_row any = {"u1", 2, 0, otherwise}, other = {"u9", 2, 1, otherwise};
+    const answers_row any = {"u1", 2, 0, otherwise, 0}, other = {"u9", 2, 1, otherwise, 0};
     answer            a;
 
     CHECK_INT(answers_table_put(&t, &any), DN_OK);
     CHECK_INT(answers_table_put(&t, &other), DN_OK);
-    CHECK(answers_table_find(&t, hash, "u1", 2, 0, &a));
-    CHECK(!answers_table_find(&t, hash, "u2", 2, 0, &a));
-    CHECK(!answers_table_find(&t, hash, "u", 1, 0, &a));
+    CHECK(answers_table_find(&t, hash, "u1", 2, 0, 0, &a));
+    CHECK(!answers_table_find(&t, hash, "u2", 2, 0, 0, &a));
+    CHECK(!answers_table_find(&t, hash, "u", 1, 0, 0, &a));
     /* As if the first attempt of another id fell on the place of any attempt of this one. */
-    CHECK(!answers_table_find(&t, hash - step, "u1", 2, 1, &a));
+    CHECK(!answers_table_find(&t, hash - step, "u1", 2, 1, 0, &a));
     answers_table_done(&t);
 }
 
@@ -142,8 +178,28 @@ typedef struct line {
     answer   a;
 } line;
 
+/* Of the equals of the last line, back to one that was not recorded: the one a job that begins then would stop as. */
+static answer slowly_of(const line *lines, size_t last, int64_t now_ms) {
+    const line *const l = &lines[last];
+    answer            best = l->a;
+
+    for (size_t i = last; i-- > 0 && best.stopped_ms != ANSWER_NOT_RECORDED;) {
+        const answer *const a = &lines[i].a;
+
+        if (lines[i].day != l->day || lines[i].attempt != l->attempt ||
+            strcmp(lines[i].id, l->id) != 0)
+            continue;
+        if (a->stopped_ms == ANSWER_NOT_RECORDED) break;
+        if (a->stopped_ms >= now_ms &&
+            (best.stopped_ms < now_ms || a->stopped_ms < best.stopped_ms))
+            best = *a;
+    }
+    return best;
+}
+
 /* From the most exact kind to the least: the last line of it. */
-static answer slowly(const line *lines, size_t len, const char *id, dn_day day, uint32_t attempt) {
+static answer slowly(const line *lines, size_t len, const char *id, dn_day day, uint32_t attempt,
+                     int64_t now_ms) {
     for (int kind = 0; kind < 4; kind++) {
         for (size_t i = len; i-- > 0;) {
             const dn_day   wanted_day = kind < 2 ? day : DN_DAY_NONE;
@@ -151,11 +207,13 @@ static answer slowly(const line *lines, size_t len, const char *id, dn_day day, 
 
             if (lines[i].day == wanted_day && lines[i].attempt == wanted_attempt &&
                 strcmp(lines[i].id, id) == 0)
-                return lines[i].a;
+                return slowly_of(lines, i, now_ms);
         }
     }
     return otherwise;
 }
+
+enum { INSTANTS = 50 };
 
 static answer answer_random(uint64_t *random) {
     const answer_result result = (answer_result)(1 + test_random(random) % 5);
@@ -163,7 +221,9 @@ static answer answer_random(uint64_t *random) {
     return (answer){result,
                     result == ANSWER_ERROR ? (dn_error_class)(1 + test_random(random) % 4)
                                            : DN_CLASS_NONE,
-                    (uint32_t)test_random(random), ANSWER_NOT_RECORDED};
+                    (uint32_t)test_random(random),
+                    test_random(random) % 2 ? 1 + (int64_t)(test_random(random) % INSTANTS)
+                                            : ANSWER_NOT_RECORDED};
 }
 
 TEST(whatever_is_put_the_book_says_what_the_slow_way_says) {
@@ -191,15 +251,17 @@ TEST(whatever_is_put_the_book_says_what_the_slow_way_says) {
         for (int i = 0; i < 1000; i++) {
             const dn_day   day = (dn_day)(test_random(&random) % (days + 2)) - 6;
             const uint32_t attempt = 1 + (uint32_t)(test_random(&random) % (attempts + 1));
+            const int64_t  now_ms = (int64_t)(test_random(&random) % (INSTANTS + 3));
             char           id[8];
             answer         said, wanted;
 
             (void)snprintf(id, sizeof id, "u%u", (unsigned)(test_random(&random) % (ids + 1)));
-            said = find(book, id, day, attempt);
-            wanted = slowly(lines, len, id, day, attempt);
+            said = find_at(book, id, day, attempt, now_ms);
+            wanted = slowly(lines, len, id, day, attempt, now_ms);
             CHECK_INT(said.result, wanted.result);
             CHECK_INT(said.cls, wanted.cls);
             CHECK_UINT(said.duration_ms, wanted.duration_ms);
+            CHECK_INT(said.stopped_ms, wanted.stopped_ms);
         }
         answers_free(book);
     }
@@ -321,6 +383,10 @@ TEST(a_line_that_says_the_same_again_takes_no_memory) {
     put(book, "u1", DN_DAY_NONE, 1, 1);
     used = memory_used();
     for (uint32_t n = 0; n < 100000; n++) put(book, "u1", DN_DAY_NONE, n % 2, n);
+    for (uint32_t n = 0; n < 100000; n++)
+        CHECK_INT(
+            answers_put(book, "u2", 2, DN_DAY_NONE, 1, (answer){ANSWER_OK, DN_CLASS_NONE, n, 77}),
+            DN_OK);
     CHECK_UINT(memory_used(), used);
     answers_free(book);
 }
@@ -346,7 +412,7 @@ TEST(whichever_allocation_fails_it_is_said_and_nothing_stays_behind) {
         }
         if (rc == DN_OK) rc = answers_seal(book);
         for (dn_day day = 0; day < 7 && rc == DN_OK; day++)
-            rc = answers_find(book, "u1", 2, day, 1, &a);
+            rc = answers_find(book, "u1", 2, day, 1, 0, &a);
         failed = starve_end();
         CHECK_INT(rc, failed ? DN_ENOMEM : DN_OK);
         answers_free(book);
@@ -364,7 +430,7 @@ TEST(a_day_that_could_not_be_read_may_be_asked_for_again) {
     for (dn_day day = 1; day < DAYS; day++)
         CHECK_INT(find(book, "u1", day, 1).duration_ms, 10 + day);
     starve_nth(1);
-    CHECK_INT(answers_find(book, "u1", 2, DAYS, 1, &a), DN_ENOMEM);
+    CHECK_INT(answers_find(book, "u1", 2, DAYS, 1, 0, &a), DN_ENOMEM);
     CHECK(starve_end());
     /* Also the one that had to go for it. */
     for (dn_day day = 1; day <= DAYS; day++)

@@ -92,6 +92,30 @@ TEST(a_recorded_answer_takes_the_place_of_one_that_was_not_and_the_other_way_rou
     CHECK(strstr(run.users, "06:00:00.007Z"));
 }
 
+/* Attempts begin anew with a registration (but not the delay between them) and with a crash, so both are the first. */
+TEST(of_two_jobs_recorded_as_the_same_attempt_each_has_its_own_end) {
+    static const struct {
+        const char *between, *end, *last_run_at;
+    } again[] = {
+        {"{\"at\":\"2026-03-02T06:12:00Z\",\"op\":\"remove\",\"id\":\"ada\"}\n"
+         "{\"at\":\"2026-03-02T06:13:00Z\",\"op\":\"user\",\"id\":\"ada\",\"due\":\"07:00\","
+         "\"starts_on\":\"2026-03-01\"}\n",
+         JOB("1", "ok", "500", "06:20:00.503"), "\"last_run_at\":\"2026-03-02T06:20:00.503Z\""},
+        {"{\"at\":\"2026-03-02T06:12:00Z\",\"op\":\"crash\",\"down_ms\":60000}\n",
+         JOB("1", "ok", "500", "06:13:00.503"), "\"last_run_at\":\"2026-03-02T06:13:00.503Z\""},
+    };
+
+    for (int i = 0; i < 2; i++) {
+        trace_is(HEAD("07:30:00") ADA "%s%s%s%s", JOB("1", "error", "500", "06:00:00.500"),
+                 JOB("2", "error", "500", "06:10:00.507"), again[i].between, again[i].end);
+        runs();
+        CHECK_INT(LINES("\"ev\":\"start\""), 3);
+        CHECK_INT(LINES("\"ev\":\"stop\"", "\"result\":\"error\""), 2);
+        CHECK_INT(LINES("\"ev\":\"finalize\""), 1);
+        CHECK_MSG(strstr(run.users, again[i].last_run_at), "%s", run.users);
+    }
+}
+
 TEST(a_job_of_which_nothing_was_recorded_comes_to_nothing) {
     trace_is(HEAD("07:30:00") ADA);
     runs();

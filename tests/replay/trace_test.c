@@ -130,7 +130,7 @@ static const char *ops_text(trace *t) {
 static answer asked(trace *t, const char *id, dn_day day, uint32_t attempt) {
     answer a = {0};
 
-    CHECK_INT(answers_find(trace_answers_borrow(t), id, strlen(id), day, attempt, &a), DN_OK);
+    CHECK_INT(answers_find(trace_answers_borrow(t), id, strlen(id), day, attempt, 0, &a), DN_OK);
     return a;
 }
 
