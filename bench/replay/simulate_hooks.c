@@ -98,8 +98,18 @@ static const dn_hook *waits(const hooks_cutoff *c, const dn_hook *hooks, size_t 
     return NULL;
 }
 
+/* The outbox has a clock of its own, which stays behind when the wall clock is set forward. */
+static int64_t behind_ms(const plan *p) {
+    int64_t ms = 0;
+
+    for (size_t i = 0; i < p->ops_len; i++)
+        if (p->ops[i].kind == PLAN_CLOCK && p->ops[i].ms > 0) ms += p->ops[i].ms;
+    return ms;
+}
+
 int hooks_watch_end(const hooks_watch *h, dn_store *store, int64_t steady_ms, int64_t wall_ms) {
     const int64_t settled_ms = SETTLED_MS + h->plan->settings.job_timeout_ms;
+    const int64_t due_ms = wall_ms - settled_ms - behind_ms(h->plan);
     dn_hook       hooks[OUTBOX_MOST];
     size_t        len = 0;
     int64_t       next_ms;
@@ -112,8 +122,7 @@ int hooks_watch_end(const hooks_watch *h, dn_store *store, int64_t steady_ms, in
         const hooks_cutoff *c = &h->cutoffs[i];
         if (c->delivered || c->gone || c->at_ms > steady_ms - settled_ms) continue;
         const dn_hook *hook = waits(c, hooks, len);
-        if (hook && hook->next_ms > wall_ms - settled_ms && hook->next_ms < wall_ms + PUT_OFF_MS)
-            continue;
+        if (hook && hook->next_ms > due_ms && hook->next_ms < wall_ms + PUT_OFF_MS) continue;
         (void)snprintf(
             text, sizeof text,
             "hook: user u%u day %d: its cutoff was written, and its hook %s: right is to "

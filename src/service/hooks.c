@@ -17,8 +17,7 @@ enum {
     HOOKS_TELL_AGAIN,
     HOOKS_RESULT, /* and AT_ONCE - 1 kinds more: one for each place */
     CALL_TIMEOUT_MS = 30000,
-    AGAIN_LEAST_MS = 1000,
-    AGAIN_MOST_MS = 3600000,
+    LOOK_AT_LEAST_MS = 3600000,
     LOOK_AGAIN_MS = 5000, /* when kv did not answer */
 };
 
@@ -92,33 +91,25 @@ static bool is_under_way(const hooks *h, uint64_t n) {
     return false;
 }
 
-static void look_at(dn_self *self, hooks *h, int64_t wall_ms) {
+/* By the steady clock: no step of the wall clock makes a delay longer or shorter. */
+static void look_after(dn_self *self, hooks *h, int64_t ms) {
     if (h->timer) (void)dn_timer_cancel(self, h->timer);
-    h->timer = wall_ms == INT64_MAX ? 0 : dn_timer_at_wall(self, wall_ms, HOOKS_LOOK, 0);
+    h->timer = dn_timer_after(self, ms < LOOK_AT_LEAST_MS ? ms : LOOK_AT_LEAST_MS, HOOKS_LOOK, 0);
 }
 
 static int hooks_on_look(dn_self *self, void *state, const dn_msg *msg) {
-    hooks        *h = state;
-    const int64_t now_ms = dn_now_ms(self);
+    hooks *h = state;
 
     if (dn_msg_kind(msg) == HOOKS_LOOK) h->timer = 0;
     h->again = h->asking;
     if (h->asking || !free_place(h)) return DN_OK; /* whoever ends next looks */
-    const int rc = dn_call(self, dn_name(self, DN_KV), DN_KV_HOOKS, &now_ms, sizeof now_ms,
-                           CALL_TIMEOUT_MS, NULL);
+    const int rc = dn_call(self, dn_name(self, DN_KV), DN_KV_HOOKS, NULL, 0, CALL_TIMEOUT_MS, NULL);
     if (rc == DN_OK) h->asking = true;
-    else look_at(self, h, now_ms + LOOK_AGAIN_MS);
+    else look_after(self, h, LOOK_AGAIN_MS);
     return DN_OK;
 }
 
 /* ---- A delivery ---- */
-
-static int64_t again_ms(uint16_t attempts) {
-    const int     shift = attempts < 13 ? attempts - 1 : 12;
-    const int64_t ms = (int64_t)AGAIN_LEAST_MS << shift;
-
-    return ms < AGAIN_MOST_MS ? ms : AGAIN_MOST_MS;
-}
 
 /* Until kv has written it the place is not free, and the outbox's entry not to be delivered again. */
 static void tell_kv(dn_self *self, hooks *h, place *p) {
@@ -126,7 +117,6 @@ static void tell_kv(dn_self *self, hooks *h, place *p) {
         .n = p->n,
         .done = p->done,
         .attempts = p->attempts,
-        .next_ms = dn_now_ms(self) + again_ms(p->attempts),
     };
 
     p->settling = true;
@@ -188,7 +178,7 @@ static int hooks_on_any(dn_self *self, void *state, const dn_msg *msg) {
     if (!ok)
         dn_log(p->attempts == 1 ? DN_LOG_INFO : DN_LOG_DEBUG, "hook.failed",
                "attempt %u: %s; again in %lld ms", p->attempts, dn_run_detail_borrow(p->run),
-               (long long)again_ms(p->attempts));
+               (long long)dn_hook_delay_ms(p->attempts));
     (void)dn_disown(self, p->run);
     dn_run_free(DN_TAKE(p->run));
     p->done = ok;
@@ -225,7 +215,7 @@ static int hooks_on_answer(dn_self *self, void *state, const dn_msg *msg) {
         place *p = is_under_way(h, a->hooks[i].n) ? NULL : free_place(h);
         if (p) deliver(self, h, p, &a->hooks[i]);
     }
-    look_at(self, h, a->status == DN_OK ? a->next_ms : dn_now_ms(self) + LOOK_AGAIN_MS);
+    look_after(self, h, a->status == DN_OK ? a->wait_ms : LOOK_AGAIN_MS);
     return h->again ? hooks_on_look(self, h, msg) : DN_OK;
 }
 
@@ -236,6 +226,6 @@ static int hooks_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
 
     if (told) return answered(self, h, told, DN_BODY(dn_call_failed, msg)->status);
     h->asking = false;
-    look_at(self, h, dn_now_ms(self) + LOOK_AGAIN_MS);
+    look_after(self, h, LOOK_AGAIN_MS);
     return DN_OK;
 }

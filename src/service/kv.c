@@ -69,6 +69,15 @@ const dn_class dn_kv_class = {
 
 /* ---- Start ---- */
 
+static int outbox_clock_begins(dn_self *self, kv *k) {
+    int64_t   begun_ms = 0;
+    const int rc = dn_store_hooks_clock(k->store, dn_now_ms(self), &begun_ms);
+
+    kv_look_at(k, rc, "reading the outbox");
+    k->outbox_ahead_ms = begun_ms - dn_mono_ns(self) / 1000000;
+    return rc;
+}
+
 static void numbers_release(void *numbers) { dn_numbers_done(numbers); }
 
 static int kv_init(dn_self *self, void *state, const void *config) {
@@ -90,8 +99,9 @@ static int kv_init(dn_self *self, void *state, const void *config) {
     dn_pipe_init(self, &k->to_tick, DN_TICK, DN_USERS_CHANGED);
     dn_pipe_init(self, &k->to_queue, DN_QUEUE, DN_USERS_CHANGED);
     dn_pipe_init(self, &k->to_executor, DN_EXECUTOR, DN_FINALIZED);
-    const int rc = dn_store_count(k->store, &k->status.users);
+    int rc = dn_store_count(k->store, &k->status.users);
     kv_look_at(k, rc, "counting users");
+    if (rc == DN_OK) rc = outbox_clock_begins(self, k);
     if (rc < 0) return rc;
     if (k->config->all_written) *k->config->all_written = false;
     dn_timer_after(self, KV_IDLE_MS, KV_IDLE, 0);

@@ -61,6 +61,7 @@ typedef struct kv {
 
     bool        loading;                         /* a planner, page by page: pending_ok is kept */
     bool        full, stopping, going_on, fresh; /* fresh: something came since the last try */
+    int64_t     outbox_ahead_ms;                 /* of the steady clock: kv_outbox_ms */
     int64_t     retry_ms;
     dn_timer_id retry_timer;
     dn_day      today;
@@ -93,6 +94,11 @@ bool kv_entry_is_void(const dn_msg *msg, const void *entry);
 /* ---- kv.c ---- */
 /* The successes of a message stand in the line, or are about to. */
 void kv_note_pending(kv *k, const dn_msg *msg);
+
+/* The clock of the outbox. It is set by the wall clock at the start, and no step of that moves it. */
+static inline int64_t kv_outbox_ms(const dn_self *self, const kv *k) {
+    return dn_mono_ns(self) / 1000000 + k->outbox_ahead_ms;
+}
 
 /* ---- kv_commit.c ---- */
 /* Commits what stands first in the line. */

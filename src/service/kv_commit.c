@@ -11,18 +11,24 @@
 
 /* ---- From entries to writes ---- */
 
+/* The instant of a transaction, by both clocks. */
+typedef struct instants {
+    int64_t wall_ms, outbox_ms;
+} instants;
+
 /* At the instant of its tick; of now, if the clock was set back meanwhile: then its time may be still to come, and the
  * store refuses it. */
-static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c, int64_t now_ms) {
+static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c, instants now) {
     const uint64_t *known = dn_numbers_find(&k->attempts, c->n);
 
     *w = (dn_write){
         .op = DN_WRITE_FINALIZE,
         .n = c->n,
         .day = c->day,
-        .at_ms = c->at_ms < now_ms ? c->at_ms : now_ms,
+        .at_ms = c->at_ms < now.wall_ms ? c->at_ms : now.wall_ms,
         .status = DN_DAILY_CUTOFF,
         .hook = k->config->has_hook,
+        .hook_ms = now.outbox_ms,
     };
     if (known && (dn_day)(*known >> 32) == c->day) {
         w->attempts = (uint16_t)(*known >> 8);
@@ -66,29 +72,29 @@ static void write_set(dn_write *w, const dn_kv_set *s, int64_t now_ms) {
     };
 }
 
-static void write_hook(dn_write *w, const dn_hook_outcome *h) {
+static void write_hook(dn_write *w, const dn_hook_outcome *h, instants now) {
     *w = (dn_write){
         .op = h->done ? DN_WRITE_HOOK_DONE : DN_WRITE_HOOK_LATER,
         .n = h->n,
         .attempts = h->attempts,
-        .at_ms = h->next_ms,
+        .at_ms = now.outbox_ms + dn_hook_delay_ms(h->attempts),
     };
 }
 
 /* False: nothing is to be written for it. */
-static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, int64_t now_ms) {
+static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, instants now) {
     if (kv_entry_is_void(msg, entry)) return false;
     switch (dn_msg_kind(msg)) {
-    case DN_FINALIZE_CUTOFF: write_cutoff(k, w, entry, now_ms); return true;
+    case DN_FINALIZE_CUTOFF: write_cutoff(k, w, entry, now); return true;
     case DN_FINALIZE_SUCCESS: write_success(w, entry); return true;
     case DN_RECORD_MISSED: write_missed(w, entry); return true;
-    case DN_KV_SET: write_set(w, entry, now_ms); return true;
+    case DN_KV_SET: write_set(w, entry, now.wall_ms); return true;
     case DN_KV_REMOVE: {
         const dn_kv_id *id = entry;
         *w = (dn_write){.op = DN_WRITE_REMOVE, .id = id->id, .id_len = id->len};
         return true;
     }
-    case DN_KV_HOOK_DONE: write_hook(w, entry); return true;
+    case DN_KV_HOOK_DONE: write_hook(w, entry, now); return true;
     case DN_DATE_BEGINS:
         *w = (dn_write){.op = DN_WRITE_FORGET,
                         .day = ((const dn_date *)entry)->today - (dn_day)k->config->ledger_days};
@@ -102,7 +108,7 @@ static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, i
 static bool has_room(const kv *k) { return k->len < KV_WRITES_MAX && k->days < KV_DAYS_MAX; }
 
 /* Takes the writes of one message, as many as there is room for. */
-static void gather_one(kv *k, kv_waiting *w, int64_t now_ms) {
+static void gather_one(kv *k, kv_waiting *w, instants now) {
     const char *body = dn_msg_body_borrow(w->msg);
     const bool  call = dn_msg_is_request(w->msg);
 
@@ -111,7 +117,7 @@ static void gather_one(kv *k, kv_waiting *w, int64_t now_ms) {
     while (w->taken < dn_msg_size(w->msg) && (call || has_room(k))) {
         const void     *entry = body + w->taken;
         dn_write *const write = &k->writes[k->len];
-        if (write_of(k, write, w->msg, entry, now_ms)) {
+        if (write_of(k, write, w->msg, entry, now)) {
             if (write->op == DN_WRITE_MISSED)
                 k->days += (uint64_t)(write->last_day - write->day) + 1;
             k->sources[k->len++] = entry;
@@ -123,12 +129,12 @@ static void gather_one(kv *k, kv_waiting *w, int64_t now_ms) {
 
 /* Puts together what stands first. A call is taken whole: its answer is one. */
 static void gather(dn_self *self, kv *k) {
-    const int64_t now_ms = dn_now_ms(self);
+    const instants now = {.wall_ms = dn_now_ms(self), .outbox_ms = kv_outbox_ms(self, k)};
 
     k->len = k->line.gathered = 0;
     k->days = 0;
     while (k->line.gathered < k->line.len && has_room(k))
-        gather_one(k, &k->line.rows[k->line.gathered++], now_ms);
+        gather_one(k, &k->line.rows[k->line.gathered++], now);
 }
 
 /* ---- After it ---- */

@@ -173,12 +173,13 @@ int kv_on_totals(dn_self *self, void *state, const dn_msg *msg) {
 int kv_on_hooks(dn_self *self, void *state, const dn_msg *msg) {
     kv                 *k = state;
     dn_kv_hooks_answer *answer = (dn_kv_hooks_answer *)(void *)k->answer;
+    const int64_t       now_ms = kv_outbox_ms(self, k);
+    int64_t             next_ms = INT64_MAX;
     size_t              len = 0;
 
     memset(answer, 0, sizeof *answer);
-    answer->next_ms = INT64_MAX;
-    answer->status = dn_store_hooks(k->store, *DN_BODY(int64_t, msg), answer->hooks, KV_HOOKS_MAX,
-                                    &len, &answer->next_ms);
+    answer->status = dn_store_hooks(k->store, now_ms, answer->hooks, KV_HOOKS_MAX, &len, &next_ms);
+    answer->wait_ms = next_ms == INT64_MAX ? INT64_MAX : next_ms - now_ms;
     kv_look_at(k, answer->status, "reading the outbox");
     answer->len = answer->status == DN_OK ? (uint32_t)len : 0;
     dn_reply(self, msg, DN_KV_ANSWER, answer, sizeof *answer + answer->len * sizeof(dn_hook));

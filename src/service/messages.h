@@ -49,7 +49,7 @@ enum dn_service_msg {
     DN_KV_TOTALS,       /* dn_kv_totals      -> dn_kv_rows_answer, dn_day_totals... */
     DN_KV_STATUS,       /* nothing           -> dn_kv_status */
     DN_KV_BACKUP,       /* path              -> dn_kv_words */
-    DN_KV_HOOKS,        /* hooks: int64_t now_ms -> dn_kv_hooks_answer, dn_hook... */
+    DN_KV_HOOKS,        /* hooks: nothing    -> dn_kv_hooks_answer, dn_hook... */
     DN_KV_TOKENS,       /* nothing           -> dn_kv_tokens_answer, dn_token... */
     DN_KV_TOKEN_ADD,    /* dn_token          -> dn_kv_token_answer */
     DN_KV_TOKEN_REMOVE, /* uint64_t n     -> dn_kv_token_answer */
@@ -246,15 +246,14 @@ typedef struct dn_kv_words {
 typedef struct dn_kv_hooks_answer {
     int      status;
     uint32_t len;
-    int64_t  next_ms;
+    int64_t  wait_ms; /* until the next of the others is due; INT64_MAX: there is none */
     dn_hook  hooks[];
 } dn_kv_hooks_answer;
 
 typedef struct dn_hook_outcome {
     uint64_t n;
-    bool     done; /* else it is tried again at next_ms */
+    bool     done; /* else it is tried again when the delay behind its attempts is over */
     uint16_t attempts;
-    int64_t  next_ms;
 } dn_hook_outcome;
 
 /* As many as a daemon has, at most. */

@@ -24,6 +24,7 @@ typedef struct store_ops {
     int (*count)(dn_store *store, uint64_t *out_users);
     int (*hooks)(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
                  int64_t *out_next_ms);
+    int (*hooks_clock)(dn_store *store, int64_t wall_ms, int64_t *out_ms);
     int (*tokens)(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
     int (*token_add)(dn_store *store, dn_token *token);
     int (*token_remove)(dn_store *store, uint64_t n);

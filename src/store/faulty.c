@@ -63,6 +63,10 @@ static int faulty_hooks(dn_store *s, int64_t now_ms, dn_hook *hooks, size_t max,
     return dn_store_hooks(of(s)->real, now_ms, hooks, max, out_len, out_next_ms);
 }
 
+static int faulty_hooks_clock(dn_store *s, int64_t wall_ms, int64_t *out_ms) {
+    return dn_store_hooks_clock(of(s)->real, wall_ms, out_ms);
+}
+
 static int faulty_tokens(dn_store *s, dn_token *tokens, size_t max, size_t *out_len) {
     return dn_store_tokens(of(s)->real, tokens, max, out_len);
 }
@@ -97,6 +101,7 @@ static const store_ops faulty_ops = {
     .ledger_since = faulty_ledger_since,
     .count = faulty_count,
     .hooks = faulty_hooks,
+    .hooks_clock = faulty_hooks_clock,
     .tokens = faulty_tokens,
     .token_add = faulty_token_add,
     .token_remove = faulty_token_remove,

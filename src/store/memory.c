@@ -244,7 +244,7 @@ static void hook_add(memory *m, const dn_user *user, const dn_write *w) {
 
     u->hook = outbox_add(&m->hooks, (outbox_hook){.user = user->n,
                                                   .older = u->hook,
-                                                  .next_ms = w->at_ms,
+                                                  .next_ms = w->hook_ms,
                                                   .day = w->day,
                                                   .context_epoch = user->context_epoch,
                                                   .due = (uint16_t)user->due});
@@ -547,6 +547,18 @@ static int memory_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t 
     return DN_OK;
 }
 
+static int memory_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms) {
+    const memory      *m = memory_of(store);
+    const outbox_hook *hook;
+    size_t             at = 0;
+    uint64_t           n;
+
+    *out_ms = wall_ms;
+    while ((hook = outbox_next_borrow(&m->hooks, &at, &n)))
+        *out_ms = hooks_clock_after(*out_ms, hook->attempts, hook->next_ms);
+    return DN_OK;
+}
+
 /* ---- The rest ---- */
 
 /* ---- Tokens ---- */
@@ -611,6 +623,7 @@ static const store_ops memory_ops = {
     .ledger_since = memory_ledger_since,
     .count = memory_count,
     .hooks = memory_hooks,
+    .hooks_clock = memory_hooks_clock,
     .tokens = memory_tokens_read,
     .token_add = memory_token_add,
     .token_remove = memory_token_remove,

@@ -110,6 +110,17 @@ int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, 
     return store->ops->hooks(store, now_ms, hooks, max, out_len, out_next_ms);
 }
 
+int64_t dn_hook_delay_ms(uint16_t attempts) {
+    enum { LEAST_MS = 1000, MOST_MS = 3600000, DOUBLINGS = 12 };
+
+    if (attempts == 0) return 0;
+    return attempts > DOUBLINGS ? MOST_MS : (int64_t)LEAST_MS << (attempts - 1);
+}
+
+int dn_store_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms) {
+    return store->ops->hooks_clock(store, wall_ms, out_ms);
+}
+
 int dn_store_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len) {
     return store->ops->tokens(store, tokens, max, out_len);
 }

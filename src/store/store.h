@@ -78,7 +78,7 @@ typedef struct dn_write {
     uint64_t        n;   /* FINALIZE, MISSED, HOOK_* */
     const char     *id;  /* SET, REMOVE; borrowed for the call */
     uint8_t         id_len;
-    bool            hook;     /* FINALIZE as cutoff: put one in the outbox */
+    bool            hook;     /* FINALIZE as cutoff: put one in the outbox, due at hook_ms */
     uint16_t        attempts; /* FINALIZE, HOOK_LATER */
     dn_daily_status status;   /* FINALIZE: success or cutoff */
     dn_error_class  cls;      /* FINALIZE: of the last attempt that was not ok */
@@ -89,6 +89,7 @@ typedef struct dn_write {
     dn_day  starts_on;
     dn_day  new_starts_on;
     int64_t at_ms;   /* FINALIZE, MISSED: the instant it is recorded with; HOOK_LATER */
+    int64_t hook_ms; /* FINALIZE: by the clock of the outbox, as at_ms of HOOK_LATER is */
     void   *context; /* the caller's */
 } dn_write;
 
@@ -171,7 +172,8 @@ dn_day dn_store_ledger_since(dn_store *store);
 
 DN_MUST_USE int dn_store_count(dn_store *store, uint64_t *out_users);
 
-/* The outbox of cutoff hooks. */
+/* The outbox of cutoff hooks. When a hook is due is said by a clock of the outbox's own, which no step of the wall clock
+ * moves. */
 typedef struct dn_hook {
     uint64_t n;
     dn_day   day;
@@ -185,6 +187,13 @@ typedef struct dn_hook {
 /* Those due at now_ms, the longest waiting first; *out_next_ms: when the next of the others is, INT64_MAX: never. */
 DN_MUST_USE int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max,
                                size_t *out_len, int64_t *out_next_ms);
+
+/* How long after so many attempts the next one comes: 1 s after the first, then 2 s, 4 s ... 1 h. */
+int64_t dn_hook_delay_ms(uint16_t attempts);
+
+/* What the outbox's clock shows where it is begun anew: the wall's instant, or a later one, if by that any hook waited
+ * longer than the delay behind its attempts; the wall clock has been set back since, then. */
+DN_MUST_USE int dn_store_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms);
 
 /* ---- Tokens: who may ask over HTTP ---- */
 

@@ -70,6 +70,12 @@ dn_day ledger_since_after(dn_day since, dn_day day) {
     return since > day || day == INT32_MAX ? since : day + 1;
 }
 
+int64_t hooks_clock_after(int64_t clock_ms, uint16_t attempts, int64_t next_ms) {
+    const int64_t delay_ms = dn_hook_delay_ms(attempts);
+
+    return clock_ms < next_ms - delay_ms ? next_ms - delay_ms : clock_ms;
+}
+
 int id_compare(const char *a, size_t a_len, const char *b, size_t b_len) {
     const size_t both = a_len < b_len ? a_len : b_len;
     const int    order = both ? memcmp(a, b, both) : 0;

@@ -21,6 +21,9 @@ dn_day_range user_missed(const dn_user *user, const dn_write *w);
 /* What becomes of the day since which the ledger is whole, when a day is written that gets no row. */
 dn_day ledger_since_after(dn_day since, dn_day day);
 
+/* What becomes of what the outbox's clock is to show, when a hook is due at next_ms. */
+int64_t hooks_clock_after(int64_t clock_ms, uint16_t attempts, int64_t next_ms);
+
 /* The order of ids: their bytes, and the shorter first. */
 int id_compare(const char *a, size_t a_len, const char *b, size_t b_len);
 

@@ -66,7 +66,8 @@ static void stage_opens(stage *s) {
                          .day = TODAY,
                          .at_ms = s->cutoff_ms,
                          .status = DN_DAILY_CUTOFF,
-                         .hook = true},
+                         .hook = true,
+                         .hook_ms = s->cutoff_ms},
               &result);
     CHECK_INT(dn_store_hooks(s->store, INT64_MAX, &hook, 1, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 1);

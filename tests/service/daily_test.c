@@ -920,6 +920,55 @@ TEST(each_cutoff_is_told_to_the_hook_until_it_takes_it) {
     world_ends();
 }
 
+/* Her hook fails each time after half a second; five times by 20 s after the cutoff, and the sixth comes at 33.5 s. She comes
+ * too late for an attempt. */
+static void five_hooks_of_ada_fail(void) {
+    world_at(AT(7, 58));
+    w.config.has_hook = true;
+    job_fails("ada", 0, DN_CLASS_REQ);
+    world_boots();
+    world_runs_to(AT(7, 59) + 1000);
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(8, 0) + 20000);
+    CHECK_INT(starts_of("ada"), 5);
+}
+
+TEST(no_step_of_the_wall_clock_makes_a_hook_wait_longer_or_shorter) {
+    five_hooks_of_ada_fail();
+    dn_sim_step_wall(w.sim, -3600000);
+    world_runs_for(13000);
+    CHECK_INT(starts_of("ada"), 5);
+    world_runs_for(1000);
+    CHECK_INT(starts_of("ada"), 6);
+    dn_sim_step_wall(w.sim, 2 * 3600000); /* the seventh comes at 66 s */
+    world_runs_for(31000);
+    CHECK_INT(starts_of("ada"), 6);
+    world_runs_for(2000);
+    CHECK_INT(starts_of("ada"), 7);
+    world_ends();
+}
+
+TEST(a_hook_that_waited_when_the_clock_was_set_back_comes_after_its_delay_also_behind_a_crash) {
+    five_hooks_of_ada_fail();
+    dn_sim_step_wall(w.sim, -3600000);
+    world_crashes(1000);
+    world_runs_for(17000);
+    CHECK_INT(starts_of("ada"), 6);
+    world_ends();
+}
+
+TEST(a_cutoff_behind_a_clock_that_was_set_forward_has_its_hook_at_once) {
+    five_hooks_of_ada_fail();
+    job_is_ok("bob", 0, 100);
+    dn_sim_step_wall(w.sim, 2 * 3600000);
+    world_runs_to(AT(10, 1) + 1000);
+    user("bob", DUE(10, 2));
+    world_runs_to(AT(10, 2) + 1000);
+    CHECK_INT(starts_of("bob"), 1);
+    CHECK_INT(start_of("bob", 1)->type, DN_RUN_CUTOFF);
+    world_ends();
+}
+
 TEST(a_hook_that_was_delivered_while_the_disk_is_full_is_not_delivered_again) {
     world_at(AT(7, 58));
     w.config.has_hook = true;

@@ -61,6 +61,10 @@ static inline int disk_hooks(dn_store *s, int64_t now, dn_hook *h, size_t max, s
     (void)s;
     return dn_store_hooks(disk.real, now, h, max, len, next);
 }
+static inline int disk_hooks_clock(dn_store *s, int64_t wall_ms, int64_t *ms) {
+    (void)s;
+    return dn_store_hooks_clock(disk.real, wall_ms, ms);
+}
 static inline int disk_idle(dn_store *s) {
     (void)s;
     return dn_store_idle(disk.real);
@@ -260,6 +264,7 @@ static inline void world_at_with_seed(int64_t wall_ms, uint64_t seed) {
     disk.ops.count = disk_count;
     disk.ops.ledger_since = disk_ledger_since;
     disk.ops.hooks = disk_hooks;
+    disk.ops.hooks_clock = disk_hooks_clock;
     disk.ops.idle = disk_idle;
     disk.door.ops = &disk.ops;
     w.config = (dn_service_config){

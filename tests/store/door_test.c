@@ -537,6 +537,40 @@ TEST_OF_BOTH(a_hook_that_is_put_off_and_back_is_there_once) {
     CHECK_UINT(hooks[0].attempts, 2);
 }
 
+static int64_t clock_of(dn_store *store, int64_t wall_ms) {
+    int64_t ms = 0;
+
+    CHECK_INT(dn_store_hooks_clock(store, wall_ms, &ms), DN_OK);
+    return ms;
+}
+
+TEST_OF_BOTH(the_clock_of_the_outbox_begins_where_no_hook_waits_longer_than_its_delay) {
+    const int64_t now_ms = AT(KIT_DAY, 1);
+
+    CHECK_INT(clock_of(store, now_ms), now_ms);
+    kit_do(store, kit_cutoff(kit_user(store, "ada", 0), KIT_DAY, now_ms));
+    kit_do(store, kit_cutoff(kit_user(store, "bob", 0), KIT_DAY, now_ms));
+    CHECK_INT(clock_of(store, now_ms + 1), now_ms + 1);
+    CHECK_INT(clock_of(store, now_ms - 1), now_ms);
+    kit_do(store, kit_hook_later(1, 4, now_ms + 8000));
+    CHECK_INT(clock_of(store, now_ms), now_ms);
+    CHECK_INT(clock_of(store, now_ms - 3600000), now_ms);
+    /* That one waits its hour from there, and the first no longer for it. */
+    kit_do(store, kit_hook_later(2, 65535, now_ms + 3600000 - 1));
+    CHECK_INT(clock_of(store, now_ms - 3600000), now_ms);
+    kit_do(store, kit_hook_done(1));
+    CHECK_INT(clock_of(store, now_ms - 3600000), now_ms - 1);
+}
+
+TEST(a_hook_waits_a_second_then_two_and_an_hour_at_most) {
+    CHECK_INT(dn_hook_delay_ms(0), 0);
+    CHECK_INT(dn_hook_delay_ms(1), 1000);
+    CHECK_INT(dn_hook_delay_ms(2), 2000);
+    CHECK_INT(dn_hook_delay_ms(12), 2048000);
+    CHECK_INT(dn_hook_delay_ms(13), 3600000);
+    CHECK_INT(dn_hook_delay_ms(65535), 3600000);
+}
+
 /* ---- Bugs of the caller ---- */
 
 TEST_ABORTS(writing_an_id_that_is_none_is_a_bug, "write_is_sound") {

@@ -120,7 +120,8 @@ static inline dn_write kit_cutoff(uint64_t n, dn_day day, int64_t at_ms) {
                       .at_ms = at_ms,
                       .attempts = 3,
                       .cls = DN_CLASS_LLM,
-                      .hook = true};
+                      .hook = true,
+                      .hook_ms = at_ms};
 }
 
 static inline dn_write kit_success(uint64_t n, dn_day day, int64_t at_ms) {

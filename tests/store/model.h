@@ -136,7 +136,7 @@ static inline dn_write_result model_finalize(model *m, const dn_write *w) {
                                       .day = w->day,
                                       .due = u->due,
                                       .context_epoch = u->context_epoch,
-                                      .next_ms = w->at_ms,
+                                      .next_ms = w->hook_ms,
                                       .id_len = u->id_len}};
         memcpy(hook->hook.id, u->id, u->id_len);
     }

@@ -52,6 +52,7 @@ static dn_write draw_write(void) {
     default:
         w = kit_cutoff(n, day, AT(day, draw(3 * DN_DAY_MINUTES)));
         w.hook = draw(2);
+        w.hook_ms = AT(today, draw(DN_DAY_MINUTES));
         w.cls = (dn_error_class)draw(5);
         w.attempts = (uint16_t)draw(65536);
         return w;

@@ -116,6 +116,7 @@ int db_hook_later(db *d, const dn_write *w, dn_write_result *result);
 int db_hooks_remove(db *d, uint64_t n);
 int db_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
              int64_t *out_next_ms);
+int db_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms);
 
 int db_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
 int db_token_add(dn_store *store, dn_token *token);

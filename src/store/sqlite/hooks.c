@@ -2,6 +2,7 @@
  * A hook is put in by the transaction that finalizes the day, and stays until it is delivered, given up, or its
  * user is removed: what is durable of a user goes with the user. */
 #include "db.h"
+#include "user.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ int db_hook_add(db *d, const dn_user *user, const dn_write *w) {
     db_bind(s, 3, w->day);
     db_bind(s, 4, user->due);
     db_bind(s, 5, user->context_epoch);
-    db_bind(s, 6, w->at_ms);
+    db_bind(s, 6, w->hook_ms);
     return db_run(d, STMT_HOOK_INSERT);
 }
 
@@ -87,4 +88,20 @@ int db_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t
     *out_len = len;
     *out_next_ms = next_ms;
     return DN_OK;
+}
+
+int db_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms) {
+    db           *d = db_of(store);
+    sqlite3_stmt *s = d->stmt[STMT_HOOKS_AFTER];
+
+    if (d->dead) return DN_EIO;
+    *out_ms = wall_ms;
+    db_bind(s, 1, wall_ms);
+    for (;;) {
+        bool      row;
+        const int code = db_row(d, s, &row);
+        if (code < 0 || !row) return code;
+        *out_ms = hooks_clock_after(*out_ms, (uint16_t)sqlite3_column_int(s, 0),
+                                    sqlite3_column_int64(s, 1));
+    }
 }

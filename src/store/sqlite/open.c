@@ -28,6 +28,7 @@ static const store_ops db_ops = {
     .ledger_since = db_ledger_since,
     .count = db_count,
     .hooks = db_hooks,
+    .hooks_clock = db_hooks_clock,
     .tokens = db_tokens,
     .token_add = db_token_add,
     .token_remove = db_token_remove,

@@ -56,6 +56,7 @@
     X(HOOKS_REMOVE, "DELETE FROM hooks WHERE user = ?1")                                           \
     X(HOOKS_DUE, "SELECT h.n, h.day, h.due, h.context_epoch, h.attempts, h.next_ms, u.id"          \
                  " FROM hooks h CROSS JOIN users u ON u.n = h.user ORDER BY h.next_ms, h.n")       \
+    X(HOOKS_AFTER, "SELECT attempts, next_ms FROM hooks WHERE next_ms > ?1")                       \
                                                                                                    \
     X(TOKENS, "SELECT n, hash, name, scope, made_ms, ends_ms FROM tokens ORDER BY n")              \
     X(TOKEN_INSERT, "INSERT INTO tokens (hash, name, scope, made_ms, ends_ms)"                     \
