@@ -383,7 +383,7 @@ const tests = {
     async who_is_behind_twenty_thousand_others_is_found_and_who_goes_away_meanwhile_asks_no_more() {
         await used({}, async (page, daemon) => {
             const others = Array.from({ length: 41000 }, (_, i) => `{"id":"a-${i}","due":"00:00"}`);
-            const fifty = Array.from({ length: 50 }, (_, i) => `{"id":"m-${i}","due":"00:01"}`);
+            const fifty = Array.from({ length: 50 }, (_, i) => `{"id":"m-${i}","due":"00:01","starts_on":"today"}`);
             await daemon.ask('POST', '/daily/users:import', [...others, ...fifty, '{"id":"z-last","due":"00:02"}'].join('\n'));
             const ids = (where) => page.locator(`${where} tbody th`).allTextContents();
             const shows = (where, what, isSo) => until(what, async () => isSo(await ids(where)));
