@@ -84,8 +84,8 @@ typedef struct dn_write {
     dn_error_class  cls;      /* FINALIZE: of the last attempt that was not ok */
     dn_day          day;      /* FINALIZE, FORGET; MISSED: the first; SET: the date of now */
     dn_day          last_day; /* MISSED: the last */
-    /* SET: at the earliest it is the date of now, or the one the user has if that is earlier. DN_DAY_NONE: leave
-     * it, or new_starts_on for a new user */
+    /* SET: at the earliest it is the date of now, or the day behind the last finalized one, or the one the user has if
+     * that is earlier. DN_DAY_NONE: leave it, or new_starts_on for a new user */
     dn_day  starts_on;
     dn_day  new_starts_on;
     int64_t at_ms;   /* FINALIZE, MISSED: the instant it is recorded with; HOOK_LATER */

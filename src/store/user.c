@@ -32,7 +32,9 @@ void user_begin(dn_user *user, uint64_t n, const dn_write *set) {
 }
 
 bool user_set(dn_user *user, const dn_write *set) {
-    const dn_day least = user->starts_on < set->day ? user->starts_on : set->day;
+    /* Nothing is ever written for a day up to the last finalized one: it is no day to begin with anew. */
+    const dn_day open = later(set->day, user->last_day + 1);
+    const dn_day least = user->starts_on < open ? user->starts_on : open;
     const dn_day starts_on =
         set->starts_on != DN_DAY_NONE ? later(set->starts_on, least) : user->starts_on;
     const bool changed = user->due != set->due || user->starts_on != starts_on;

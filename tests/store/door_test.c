@@ -55,6 +55,24 @@ TEST_OF_BOTH(a_start_in_the_past_is_no_earlier_than_the_registration_of_the_id_a
     CHECK_INT(results[2].user.starts_on, KIT_DAY + 4);
 }
 
+/* A window over midnight: tomorrow is over, and today was never hers. */
+TEST_OF_BOTH(a_first_day_does_not_go_back_to_a_day_that_nothing_is_written_for_any_more) {
+    dn_write w = kit_set("ada", 20);
+
+    w.starts_on = KIT_DAY + 1;
+    const uint64_t n = kit_do(store, w).user.n;
+    kit_do(store, kit_success(n, KIT_DAY + 1, AT(KIT_DAY, 1430)));
+    w.starts_on = KIT_DAY;
+    CHECK_INT(kit_do(store, w).user.starts_on, KIT_DAY + 1);
+    w.starts_on = KIT_DAY + 9;
+    CHECK_INT(kit_do(store, w).user.starts_on, KIT_DAY + 9);
+    w.starts_on = KIT_DAY + 1;
+    CHECK_INT(kit_do(store, w).user.starts_on, KIT_DAY + 2);
+    w.starts_on = KIT_DAY + 5;
+    CHECK_INT(kit_do(store, w).user.starts_on, KIT_DAY + 5);
+    CHECK_INT(kit_read(store, "ada").starts_on, KIT_DAY + 5);
+}
+
 TEST_OF_BOTH(changing_the_due_never_unfinalizes_a_day) {
     const uint64_t n = kit_user(store, "ada", 450);
 

@@ -59,9 +59,9 @@ static inline dn_write_result model_set(model *m, const dn_write *w) {
 
     if (u) {
         u->due = w->due;
-        if (w->starts_on != DN_DAY_NONE && w->starts_on < u->starts_on && w->starts_on < w->day)
-            u->starts_on = u->starts_on < w->day ? u->starts_on : w->day;
-        else if (w->starts_on != DN_DAY_NONE) u->starts_on = w->starts_on;
+        dn_day on = w->starts_on;
+        while (on != DN_DAY_NONE && on < u->starts_on && (on < w->day || on <= u->last_day)) on++;
+        if (on != DN_DAY_NONE) u->starts_on = on;
         return (dn_write_result){.wrote = DN_WROTE, .has_user = true, .user = *u};
     }
     CHECK(m->users_len < MODEL_USERS);
