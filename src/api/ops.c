@@ -1,6 +1,8 @@
 /* ops.c - the table of requests, and what all of them need. */
 #include "ops.h"
 
+#include "domain/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,8 +91,16 @@ ask_step ask_refuse(ask *a, const char *code, const char *format, ...) {
     return ASK_REFUSED;
 }
 
+ask_step ask_refuse_unknown(ask *a, const char *what) {
+    const json_t *id = json_object_get(a->request, "id");
+    char          quoted[DN_TEXT_QUOTED];
+
+    return ask_refuse(a, "not_found", "there is no such %s: %s", what,
+                      dn_text_quoted(json_string_value(id), json_string_length(id), quoted));
+}
+
 ask_step ask_refuse_status(ask *a, int status) {
-    if (status == DN_EDEAD) return ask_refuse(a, "not_found", "there is no such user");
+    if (status == DN_EDEAD) return ask_refuse_unknown(a, "user");
     if (status == DN_EFULL)
         return ask_refuse(a, "full",
                           "the disk is full: nothing was written; make room, and try again");
@@ -163,7 +173,9 @@ bool ask_day(ask *a, const char *key, dn_day *out_day) {
 
     if (!ask_text(a, key, &text, &len)) return false;
     if (!text || dn_day_read(text, len, out_day) == DN_OK) return true;
-    (void)ask_refuse(a, "invalid", "\"%s\" is not a date there is (YYYY-MM-DD)", key);
+    char quoted[DN_TEXT_QUOTED];
+    (void)ask_refuse(a, "invalid", "\"%s\" is not a date there is (YYYY-MM-DD): %s", key,
+                     dn_text_quoted(text, len, quoted));
     return false;
 }
 

@@ -87,6 +87,8 @@ ask_step ask_call_for_more(dn_self *self, ask *a, dn_ref to, uint32_t kind, cons
                            size_t size);
 /* Puts a value into the answer, which takes it; NULL is out of memory. */
 void ask_put(ask *a, const char *key, json_t *value);
+/* The "id" of the request, which is a text, is nobody's. */
+ask_step ask_refuse_unknown(ask *a, const char *what);
 /* A status an actor answered that is not DN_OK. */
 ask_step ask_refuse_status(ask *a, int status);
 

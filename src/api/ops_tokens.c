@@ -103,12 +103,12 @@ ask_step op_token_revoke(dn_self *self, const ops_world *w, ask *a, const dn_msg
     if (!reply) {
         if (!ask_text(a, "id", &text, &len)) return ASK_REFUSED;
         const uint64_t n = number_read(text, len);
-        if (n == 0) return ask_refuse(a, "not_found", "there is no such token");
+        if (n == 0) return ask_refuse_unknown(a, "token");
         guard_remove(w->guard, n); /* at once, whatever the disk says */
         return ask_call(self, a, w->kv, DN_KV_TOKEN_REMOVE, &n, sizeof n);
     }
     const dn_kv_token_answer *answer = DN_BODY(dn_kv_token_answer, reply);
-    if (answer->status == DN_EDEAD) return ask_refuse(a, "not_found", "there is no such token");
+    if (answer->status == DN_EDEAD) return ask_refuse_unknown(a, "token");
     if (answer->status != DN_OK) return ask_refuse_status(a, answer->status);
     return ASK_DONE;
 }

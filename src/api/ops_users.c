@@ -3,6 +3,8 @@
 #include "ops.h"
 #include "service/pack.h"
 
+#include "domain/text.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -124,7 +126,9 @@ static bool list_due(ask *a, const char *key, uint16_t *out_due) {
     if (!ask_text(a, key, &text, &len)) return false;
     if (!text) return true;
     if (dn_due_read(text, len, &due) < 0) {
-        (void)ask_refuse(a, "invalid", "\"%s\" is not HH:MM, from 00:00 to 23:59", key);
+        char quoted[DN_TEXT_QUOTED];
+        (void)ask_refuse(a, "invalid", "\"%s\" is not HH:MM, from 00:00 to 23:59: %s", key,
+                         dn_text_quoted(text, len, quoted));
         return false;
     }
     *out_due = (uint16_t)due;
@@ -143,7 +147,9 @@ static bool list_status(ask *a, uint8_t *out_status) {
         *out_status = (uint8_t)s;
         return true;
     }
-    (void)ask_refuse(a, "invalid", "\"status\" is neither success nor cutoff_reached");
+    char quoted[DN_TEXT_QUOTED];
+    (void)ask_refuse(a, "invalid", "\"status\" is neither success nor cutoff_reached: %s",
+                     dn_text_quoted(text, len, quoted));
     return false;
 }
 

@@ -4,6 +4,7 @@
 #include "audit_source.h"
 #include "store_direct.h"
 #include "text.h"
+#include "when.h"
 
 #include "api/words.h"
 
@@ -354,14 +355,10 @@ static int run_all(run *r, dn_day asked) {
 }
 
 int cmd_audit(const call *c) {
-    const char *text = call_flag(c, "day");
-    dn_day      asked = DN_DAY_NONE;
-    char        quoted[DN_TEXT_QUOTED];
-    int         exit_code;
+    dn_day asked = DN_DAY_NONE;
+    int    exit_code = when_day(c, "day", &asked);
 
-    if (text && dn_day_read(text, strlen(text), &asked) < 0)
-        return complain(DN_EXIT_USAGE, "--day: %s is no date (YYYY-MM-DD)",
-                        dn_text_quoted(text, strlen(text), quoted));
+    if (exit_code != DN_EXIT_DONE) return exit_code;
     run *r = calloc(1, sizeof *r);
     if (!r) return complain(DN_EXIT_FAILED, "out of memory");
     r->call = c;

@@ -159,6 +159,8 @@ int cmd_replay(const call *c) {
     compare *beside = NULL;
     int      code = seed_of(c, &config.seed);
 
+    if (config.out && *config.out == '\0')
+        code = complain(DN_EXIT_USAGE, "--out: it is empty; name the directory where files go");
     if (code == DN_EXIT_DONE) code = open_compare(c, &beside);
     if (code != DN_EXIT_DONE) return code;
     dn_log_threshold(DN_LOG_NONE); /* of a day that is none: events.ndjson has what happened */

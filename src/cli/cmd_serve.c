@@ -387,8 +387,8 @@ static int run_to_the_end(served *d) {
     rc = dn_runtime_run(d->runtime, &root);
     stops_mask(SIG_BLOCK); /* what comes from here on is for who is started anew, or for nobody */
     d->to_start_anew = starts_anew && stops_asked == 0;
-    if (rc < 0) return complain(DN_EXIT_FAILED, "ended: %s", dn_error_text(rc));
     if (stops_asked > 1) return complain(DN_EXIT_FAILED, "ended at once, as it was asked to");
+    if (rc < 0) return complain(DN_EXIT_FAILED, "ended: %s", dn_error_text(rc));
     dn_log(DN_LOG_INFO, "daemon.stopped",
            d->all_written ? "everything is committed" : "not everything is committed");
     return DN_EXIT_DONE;

@@ -1,5 +1,6 @@
 /* cmd_today.c - the day drawn in the terminal: an hour a row, and how its users are. */
 #include "client.h"
+#include "when.h"
 
 #include "api/words.h"
 
@@ -109,8 +110,9 @@ static void draw(const json_t *answer, bool colours) {
 int cmd_today(const call *c) {
     const bool  watch = call_flag(c, "watch") != NULL, screen = isatty(STDOUT_FILENO) == 1;
     const char *day = call_flag(c, "day");
-    int         exit_code = DN_EXIT_DONE;
-    DN_AUTO(client) asked = client_of(c, &exit_code);
+    dn_day      date;
+    int         exit_code = when_day(c, "day", &date);
+    DN_AUTO(client) asked = exit_code == DN_EXIT_DONE ? client_of(c, &exit_code) : NULL;
 
     if (!asked) return exit_code;
     do {
@@ -122,7 +124,7 @@ int cmd_today(const call *c) {
         if (c->json) exit_code = print_json(json_incref(answer));
         else draw(answer, screen);
         json_decref(answer);
-        if (fflush(stdout) != 0) return DN_EXIT_FAILED;
+        if (fflush(stdout) != 0) return complain(DN_EXIT_FAILED, "the output could not be written");
         if (watch) (void)sleep(WATCH_SECONDS);
     } while (watch && exit_code == DN_EXIT_DONE);
     return exit_code;

@@ -3,6 +3,7 @@
 
 #include "domain/daily.h"
 #include "text.h"
+#include "when.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,6 @@ static const char *text(const json_t *user, const char *key) {
 /* Said before the daemon is asked, in the words of the flags. */
 static int set_check(const call *c, const char *id, const char *due, const char *starts_on) {
     char        quoted[DN_TEXT_QUOTED];
-    uint32_t    minute;
     dn_day      day;
     const char *fault = dn_id_fault(id, strlen(id));
 
@@ -32,9 +32,7 @@ static int set_check(const call *c, const char *id, const char *due, const char 
     if (!due)
         return complain(DN_EXIT_USAGE, "%s: --due is missing; as: diurnal users set %s --due 08:00",
                         c->command->name, dn_text_quoted(id, strlen(id), quoted));
-    if (dn_due_read(due, strlen(due), &minute) < 0)
-        return complain(DN_EXIT_USAGE, "--due: %s is no minute of the day, from 00:00 to 23:59",
-                        dn_text_quoted(due, strlen(due), quoted));
+    if (when_due(c, "due") != DN_EXIT_DONE) return DN_EXIT_USAGE;
     if (starts_on && strcmp(starts_on, "today") != 0 &&
         dn_day_read(starts_on, strlen(starts_on), &day) < 0)
         return complain(DN_EXIT_USAGE, "--starts-on: %s is no date (YYYY-MM-DD), nor today",
@@ -146,7 +144,9 @@ int cmd_users_list(const call *c) {
 
     if (!limit_read(call_flag(c, "limit"), &left))
         return complain(DN_EXIT_USAGE, "--limit: a whole number of users, from 1 on");
-    DN_AUTO(client) asked = client_of(c, &exit_code);
+    exit_code = when_due(c, "due-from");
+    if (exit_code == DN_EXIT_DONE) exit_code = when_due(c, "due-to");
+    DN_AUTO(client) asked = exit_code == DN_EXIT_DONE ? client_of(c, &exit_code) : NULL;
     if (!asked) return exit_code;
     do {
         json_t *next = client_get(asked, "/api/v1/daily/users", list_query(c, cursor, left),

@@ -1,12 +1,14 @@
 /* cmd_why.c - what happened to a user, and what comes next. The sentences are the daemon's (src/api/explain.c). */
 #include "client.h"
+#include "when.h"
 
 #include <stdio.h>
 
 int cmd_why(const call *c) {
     const char *day = call_flag(c, "day");
-    int         exit_code = DN_EXIT_DONE;
-    DN_AUTO(client) asked = client_of(c, &exit_code);
+    dn_day      date;
+    int         exit_code = when_day(c, "day", &date);
+    DN_AUTO(client) asked = exit_code == DN_EXIT_DONE ? client_of(c, &exit_code) : NULL;
 
     if (!asked) return exit_code;
     const char *path = client_path(asked, "/api/v1/daily/users/", c->operands[0], "/why");

@@ -186,7 +186,7 @@ static int command_run(char *const *whole_argv, const command *c, int argc, char
     return code;
 }
 
-int commands_run(int argc, char **argv, char **environment) {
+static int run(int argc, char **argv, char **environment) {
     int used = 0;
 
     if (argc < 2) {
@@ -196,14 +196,17 @@ int commands_run(int argc, char **argv, char **environment) {
     if (is_help(argv[1])) return help_of_commands("");
     if (strcmp(argv[1], "--version") == 0) argv[1] += 2;
     const command *c = command_find(argc - 1, argv + 1, &used);
-    if (c) {
-        const int code = command_run(argv, c, argc - 1 - used, argv + 1 + used, environment);
-        if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-        return code != DN_EXIT_DONE ? code
-                                    : complain(DN_EXIT_FAILED, "the output could not be written");
-    }
+    if (c) return command_run(argv, c, argc - 1 - used, argv + 1 + used, environment);
     if (argc > 2 && is_group(argv[1]) && is_help(argv[2])) return help_of_commands(argv[1]);
     return refuse_unknown(argc - 1, argv + 1);
+}
+
+int commands_run(int argc, char **argv, char **environment) {
+    const int  code = run(argc, argv, environment);
+    const bool written = fflush(stdout) == 0 && !ferror(stdout);
+
+    if (written || code != DN_EXIT_DONE) return code;
+    return complain(DN_EXIT_FAILED, "the output could not be written");
 }
 
 /* ---- For all of them ---- */

@@ -82,6 +82,8 @@ TEST(what_is_misspelt_is_refused_with_the_nearest_and_exit_2) {
     CHECK_SAID("ID is missing");
     CHECK_INT(place_run_bare(ARGS("users", "get", "a", "b"), NULL), 2);
     CHECK_INT(place_run_bare(ARGS("users"), NULL), 2);
+    CHECK_INT(place_run_bare(ARGS("replay", "-", "--out", ""), NULL), 2);
+    CHECK_SAID("--out: it is empty");
     CHECK_INT(place_run_bare(ARGS(NULL), NULL), 2);
 }
 
@@ -118,6 +120,10 @@ TEST(a_command_whose_output_nobody_can_have_fails) {
     CHECK_INT(run_in_shell(p, "today", ">&-", said), 1);
     CHECK_INT(run_in_shell(p, "status", "2>&-", said), 0);
     CHECK(strstr(place_read(said), "jobs by"));
+    CHECK_INT(run_in_shell(p, "today", ">/dev/full", said), 1);
+    CHECK_STR(place_read(said), "diurnal: the output could not be written\n");
+    CHECK_INT(run_in_shell(p, "--help", ">/dev/full", said), 1);
+    CHECK_STR(place_read(said), "diurnal: the output could not be written\n");
 }
 
 /* ---- Users ---- */
@@ -143,7 +149,7 @@ TEST(a_user_is_registered_read_changed_listed_and_removed) {
     CHECK(!strstr(place_said(), "bob"));
     CHECK_RUN(p, 0, "users", "rm", "ada");
     CHECK_RUN(p, 1, "users", "get", "ada");
-    CHECK_SAID("there is no such user");
+    CHECK_SAID("there is no such user: \"ada\"\n");
     CHECK_RUN(p, 1, "users", "rm", "ada");
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
@@ -163,6 +169,13 @@ TEST(what_is_no_user_is_refused_in_the_words_of_the_flags) {
     CHECK_RUN(p, 2, "users", "list", "--status", "well");
     CHECK_RUN(p, 2, "users", "list", "--limit", "-1");
     CHECK_RUN(p, 2, "users", "list", "--due-from", "8");
+    CHECK_SAID("--due-from: \"8\" is no minute of the day, from 00:00 to 23:59");
+    CHECK_RUN(p, 2, "users", "list", "--due-to", "24:00");
+    CHECK_SAID("--due-to: \"24:00\" is no minute of the day");
+    CHECK_RUN(p, 2, "why", "ada", "--day", "tomorrow");
+    CHECK_SAID("--day: \"tomorrow\" is no date (YYYY-MM-DD)");
+    CHECK_RUN(p, 2, "today", "--day", "2025-02-30");
+    CHECK_SAID("--day: \"2025-02-30\" is no date (YYYY-MM-DD)");
     CHECK_RUN(p, 2, "why", "ada", "--day", "yesterday");
     CHECK_RUN(p, 2, "audit", "--day", "yesterday");
     CHECK_RUN(p, 1, "why", "nobody");

@@ -50,7 +50,7 @@ TEST(a_token_may_what_its_scope_says_until_it_is_revoked_and_then_nothing_at_onc
     CHECK_RUN(p, 0, "token", "revoke", "2");
     CHECK_SAID("2: revoked");
     CHECK_RUN(p, 1, "token", "revoke", "2");
-    CHECK_SAID("there is no such token");
+    CHECK_SAID("there is no such token: \"2\"\n");
     CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
     CHECK_RUN(p, 1, "status");
     CHECK_SAID("does not take the token of DIURNAL_TOKEN: it has ended, or is another daemon's");

@@ -213,6 +213,7 @@ TEST(a_second_sigterm_does_not_wait) {
     WAIT_FOR(place_has_said(p, "running jobs may finish, for at most"), 20000);
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 1);
+    CHECK(place_has_said(p, "ended at once, as it was asked to"));
     CHECK_RUN(p, 0, "audit");
 }
 
