@@ -107,8 +107,22 @@ static void draw(const json_t *answer, bool colours) {
     printf("\n");
 }
 
+/* A terminal that does more than print lines. */
+static bool is_screen(const call *c) {
+    const char *term = call_variable(c, "TERM");
+
+    return isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0;
+}
+
+/* no-color.org: any value but an empty one. */
+static bool wants_colours(const call *c) {
+    const char *no = call_variable(c, "NO_COLOR");
+
+    return !no || *no == '\0';
+}
+
 int cmd_today(const call *c) {
-    const bool  watch = call_flag(c, "watch") != NULL, screen = isatty(STDOUT_FILENO) == 1;
+    const bool  watch = call_flag(c, "watch") != NULL, screen = is_screen(c);
     const char *day = call_flag(c, "day");
     dn_day      date;
     int         exit_code = when_day(c, "day", &date);
@@ -122,7 +136,7 @@ int cmd_today(const call *c) {
         exit_code = DN_EXIT_DONE;
         if (watch && screen && !c->json) printf("\033[H\033[J");
         if (c->json) exit_code = print_json(json_incref(answer));
-        else draw(answer, screen);
+        else draw(answer, screen && wants_colours(c));
         json_decref(answer);
         if (fflush(stdout) != 0) return complain(DN_EXIT_FAILED, "the output could not be written");
         if (watch) (void)sleep(WATCH_SECONDS);

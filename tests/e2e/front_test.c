@@ -205,6 +205,34 @@ TEST(top_draws_itself_again_and_again_in_whatever_room_there_is) {
     stops(p);
 }
 
+/* What it draws there, with that in its environment. */
+static const char *today_drawn(const place *p, const char *variable, const char *value) {
+    int terminal, status;
+
+    CHECK(setenv("TERM", "xterm", 1) == 0 && unsetenv("NO_COLOR") == 0);
+    CHECK(setenv(variable, value, 1) == 0);
+    forget();
+    const pid_t today =
+        place_begin_at_terminal(p, ARGS("today", "--day", "2999-01-01"), 40, 100, &terminal);
+    WAIT_FOR((look(terminal), strstr(seen, " pending\r\n")), 20000);
+    CHECK(waitpid(today, &status, 0) == today && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    (void)close(terminal);
+    return seen;
+}
+
+TEST(today_has_colours_but_where_nobody_can_or_wants_to_see_them_letters) {
+    place *p = served();
+
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", "23:59", "--starts-on", "today");
+    CHECK(strstr(today_drawn(p, "NO_COLOR", ""), "\033["));
+    CHECK(!strstr(seen, "...."));
+    CHECK(!strstr(today_drawn(p, "NO_COLOR", "1"), "\033["));
+    CHECK(strstr(seen, "....") && strstr(seen, ". 1 pending"));
+    CHECK(!strstr(today_drawn(p, "TERM", "dumb"), "\033["));
+    CHECK(strstr(seen, "...."));
+    stops(p);
+}
+
 TEST(top_gives_the_terminal_back_however_it_ends) {
     static const struct {
         int         signal; /* 0: what is typed */
