@@ -117,7 +117,10 @@ static void bash_flags(void) {
         /* Of a word by itself, whatever comes behind it. */
         printf("    '%s'%s) flags='", all[i].name, reference_group(&all[i]) ? "" : "' '*");
         for (size_t f = 0; f < flags_len; f++) printf("%s%s", f ? " " : "", flags[f].name);
-        printf("' ;;\n");
+        char words[256];
+        printf("'");
+        if (words_of(all[i].operands, words)) printf(" words='%s'", words);
+        printf(" ;;\n");
     }
 }
 
@@ -148,7 +151,8 @@ static void bash(void) {
     printf("    esac\n"
            "    case $cur in\n"
            "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$cur\")) ;;\n"
-           "    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+           "    *) if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+           "       else COMPREPLY=($(compgen -f -- \"$cur\")); fi ;;\n"
            "    esac\n"
            "}\n"
            "complete -o filenames -F _diurnal diurnal\n");
@@ -166,7 +170,10 @@ static void zsh_command(const command *c) {
         put_quoted(flags[i].help, /* colons= */ true);
         printf("'");
     }
-    printf(") ;;\n");
+    char words[256];
+    printf(")");
+    if (words_of(c->operands, words)) printf(" operands=(%s)", words);
+    printf(" ;;\n");
 }
 
 static void zsh(void) {
@@ -176,7 +183,7 @@ static void zsh(void) {
     printf("#compdef diurnal\n"
            "# Completion of diurnal for zsh: a file _diurnal in a directory of $fpath.\n"
            "_diurnal() {\n"
-           "    local -a commands flags\n"
+           "    local -a commands flags operands\n"
            "    if (( CURRENT == 2 )); then\n"
            "        commands=(");
     put_first_words();
@@ -199,7 +206,8 @@ static void zsh(void) {
            "    case \"$words[2] $words[3]\" in\n");
     for (size_t i = 0; i < len; i++) zsh_command(&all[i]);
     printf("    esac\n"
-           "    if [[ $words[CURRENT] == -* ]]; then _describe -o flag flags; else _files; fi\n"
+           "    if [[ $words[CURRENT] == -* ]]; then _describe -o flag flags\n"
+           "    elif (( $#operands )); then compadd -a operands; else _files; fi\n"
            "}\n"
            "_diurnal \"$@\"\n");
 }
@@ -243,6 +251,10 @@ static void fish(void) {
             put_quoted(all[i].help, /* colons= */ false);
             printf("'\n");
         }
+        char words[256];
+        if (words_of(all[i].operands, words))
+            printf("complete -c diurnal -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
+                   all[i].name, words);
         const size_t flags_len = reference_flags(&all[i], flags);
         for (size_t f = 0; f < flags_len; f++) fish_flag(&all[i], &flags[f]);
     }

@@ -237,7 +237,7 @@ static const command commands[] = {
      FLAGS(simulate_flags),
      .prints_data = true},
     {.name = "completion",
-     .operands = "SHELL",
+     .operands = "bash|zsh|fish",
      .help = "what makes bash, zsh or fish complete these commands",
      .more = "For bash: source <(diurnal completion bash), in ~/.bashrc.\n",
      .run = cmd_completion,
