@@ -16,7 +16,8 @@ enum {
     TODAY_MINUTES,
     TODAY_QUEUE,
     TODAY_EXECUTOR,
-    /* Of a day that is over, in the place of TODAY_MINUTES: again and again. */
+    /* Of a day that is over, in the place of TODAY_MINUTES; the last two again and again. */
+    TODAY_LEDGER,
     TODAY_USERS,
     TODAY_ROWS,
 };
@@ -127,7 +128,19 @@ static ask_step past_rows(dn_self *self, const ops_world *w, ask *a, const dn_ms
     return ask_for_users(self, w, a, p->through_n);
 }
 
-/* True: the ledger has it, or all there may be of it. */
+/* What was not kept then is not known, whatever the setting is now. */
+static ask_step past_begin(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
+    const dn_day since = DN_BODY(dn_kv_status, reply)->ledger_since;
+    char         asked[DN_DAY_TEXT], first[DN_DAY_TEXT];
+
+    if (a->day >= since) return ask_for_users(self, w, a, /* after_n= */ 0);
+    dn_day_write(a->day, asked);
+    dn_day_write(since, first);
+    return ask_refuse(a, "invalid", "how %s went is not known: the ledger begins on %s", asked,
+                      first);
+}
+
+/* False: the ledger cannot have it. */
 static bool is_kept(dn_self *self, const ops_world *w, ask *a) {
     const uint32_t days = w->about->service->ledger_days;
     const dn_day   today = dn_day_of_ms(dn_now_ms(self));
@@ -157,7 +170,10 @@ static ask_step today_running(dn_self *self, const ops_world *w, ask *a, const d
     for (int i = 0; i < DN_DAY_MINUTES; i++)
         (void)json_array_append_new(running, json_integer(at[i]));
     (void)json_object_set_new(a->request, "running", running);
-    if (a->past) return ask_for_users(self, w, a, /* after_n= */ 0);
+    if (a->past) {
+        a->stage = TODAY_LEDGER - 1;
+        return ask_call(self, a, w->kv, DN_KV_STATUS, NULL, 0);
+    }
     return ask_call(self, a, w->tick, DN_ASK_MINUTES, &a->day, sizeof a->day);
 }
 
@@ -177,6 +193,7 @@ ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply
     switch (a->stage) {
     case TODAY_RUNNING: return today_running(self, w, a, reply);
     case TODAY_MINUTES: return today_minutes(self, w, a, reply);
+    case TODAY_LEDGER: return past_begin(self, w, a, reply);
     case TODAY_USERS: return past_users(self, w, a, reply);
     case TODAY_ROWS: return past_rows(self, w, a, reply);
     case TODAY_QUEUE:

@@ -314,6 +314,14 @@ static bool says_of_minute(const char *due, int users, int success, int cutoff, 
     return strstr(place_said(), wanted) != NULL;
 }
 
+static bool ledger_begins_after(const place *p, const char *day) {
+    static const char key[] = "\"ledger_since\":\"";
+
+    CHECK_RUN(p, 0, "status", "--json");
+    const char *at = strstr(place_said(), key);
+    return at && strncmp(at + sizeof key - 1, day, strlen(day)) > 0;
+}
+
 /* More users than are gone through at a time, with a first day of long ago: it was missed, and then somebody else has it. */
 TEST(a_day_that_is_over_is_told_by_the_ledger) {
     enum { MANY = 1500 };
@@ -365,6 +373,16 @@ TEST(a_day_that_is_over_is_told_by_the_ledger) {
     CHECK_RUN(p, 2, "today", "--day", day);
     CHECK_SAID("the ledger is turned off (ledger_days = 0)");
     CHECK_RUN(p, 0, "today");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    place_serve(p, ARGS("--runner=exec:/bin/false", "--ledger-days=1"));
+    /* What goes now does not come again. */
+    WAIT_FOR(ledger_begins_after(p, day), 20000);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    place_serve(p, ARGS("--runner=exec:/bin/false"));
+    CHECK_RUN(p, 2, "today", "--day", day);
+    CHECK_SAID("is not known: the ledger begins on 2");
     free(csv);
 }
 
