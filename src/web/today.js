@@ -6,9 +6,9 @@ import { goTo, linkTo } from './router.js';
 import { strip, waiting } from './strip.js';
 import { dayLong, dayOf, dueMinute, dueText, minuteOf, number, share } from './words.js';
 
-/* The first thing one wants to know, as a sentence. */
-function verdict(t) {
-    if (t.users === 0) return 'Nobody is registered yet';
+/* The first thing one wants to know, as a sentence. anybody: is registered, if only for a later day. */
+function verdict(t, anybody) {
+    if (t.users === 0) return anybody ? 'Nobody is due today' : 'Nobody is registered yet';
     const open = t.pending;
     if (t.cutoff_reached === 0 && open === 0) return `All ${number(t.users)} have theirs today`;
     if (open === 0) return `${number(t.cutoff_reached)} of ${number(t.users)} did not get theirs`;
@@ -61,13 +61,13 @@ function sheet({ model, may }) {
 
     return {
         node: h('div', null, h('dl', { class: 'figures' }, Object.values(figures).map((one) => one.node)), first, minutes),
-        draw(t) {
+        draw(t, anybody) {
             figures.success.set(number(t.success), share(t.success, t.users));
             figures.cutoff_reached.set(number(t.cutoff_reached), share(t.cutoff_reached, t.users));
             figures.running.set(number(t.running), model.status ? `of ${number(model.status.executor.max_concurrency)} at once` : '');
             figures.pending.set(number(t.pending - t.running), share(t.pending - t.running, t.users));
-            show(first, t.users === 0);
-            show(minutes, t.users > 0);
+            show(first, !anybody);
+            show(minutes, anybody);
             numbers.update(model.minutes);
         },
         choose(at, now, follows) {
@@ -97,8 +97,9 @@ export function todayView({ model, route, may }) {
         setText(date, `${dayLong(model.day ?? dayOf(model.now()))}, a day of UTC`);
         if (!model.totals) return;
         if (!below) content.replaceChildren((below = sheet({ model, may })).node);
-        setText(title, verdict(model.totals));
-        below.draw(model.totals);
+        const anybody = model.totals.users > 0 || model.status?.store.users > 0;
+        setText(title, verdict(model.totals, anybody));
+        below.draw(model.totals, anybody);
         choose();
     }
     read(route);
@@ -108,7 +109,7 @@ export function todayView({ model, route, may }) {
         title: 'Today',
         node: h('section', { class: 'today' }, date, title, content),
         update(changed) {
-            if (changed.has('minutes')) draw();
+            if (changed.has('minutes') || (changed.has('status') && model.totals?.users === 0)) draw();
             else if (below && changed.has('clock')) {
                 below.mark(nowMinute());
                 if (chosen === null && minute() !== lastMinute) choose();

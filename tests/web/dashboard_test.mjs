@@ -263,6 +263,18 @@ const tests = {
 
     /* ---- The day ---- */
 
+    async of_a_day_on_which_nobody_is_due_it_is_not_said_that_nobody_is_registered() {
+        await used({}, async (page, daemon) => {
+            await sees(page, 'h1', 'Nobody is registered yet');
+            await sees(page, '.welcome', 'Register a user');
+            await daemon.put('later', '00:01', '2999-01-01');
+            await sees(page, 'h1', 'Nobody is due today');
+            await page.waitForSelector('.welcome', { state: 'hidden' });
+            await page.reload();
+            await sees(page, 'h1', 'Nobody is due today');
+        });
+    },
+
     async a_user_is_registered_and_its_run_watched_to_its_success_without_a_reload() {
         await used({}, async (page, daemon) => {
             await page.evaluate(() => { window.stayed = true; });
