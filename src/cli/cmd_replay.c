@@ -1,6 +1,7 @@
 /* cmd_replay.c - a trace, run in virtual time, and what came of it in a few words. */
 #include "command.h"
 #include "progress.h"
+#include "text.h"
 
 #include "obs/log.h"
 #include "replay/compare.h"
@@ -85,13 +86,12 @@ static void print(const replay_result *r, const char *out, double took_s) {
 
 static int seed_of(const call *c, uint64_t *out_seed) {
     const char *text = call_flag(c, "seed");
-    char       *end = NULL;
 
     *out_seed = 0;
-    if (!text) return DN_EXIT_DONE;
-    *out_seed = strtoull(text, &end, 0);
-    if (*text >= '0' && *text <= '9' && !*end) return DN_EXIT_DONE;
-    return complain(DN_EXIT_USAGE, "--seed: %s is no whole number, as 1 or 0x1f", text);
+    if (!text || text_whole(text, "", out_seed)) return DN_EXIT_DONE;
+    return complain(DN_EXIT_USAGE,
+                    "--seed: %.64s is no whole number below 2^64; right is one, as 1 or 0x1f",
+                    text);
 }
 
 /* *out_compare stays NULL if nobody asked for one. */

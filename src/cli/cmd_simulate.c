@@ -1,6 +1,7 @@
 /* cmd_simulate.c - seeds, drawn, run and judged; and of the first that fails its shortest trace. */
 #include "command.h"
 #include "progress.h"
+#include "text.h"
 
 #include "obs/log.h"
 #include "replay/draw_text.h"
@@ -37,19 +38,11 @@ static void progressed(void *context, uint64_t done) {
 
 /* ---- Flags ---- */
 
-static bool number_of(const char *text, const char *end_text, uint64_t *out) {
-    char *end = NULL;
-
-    if (*text < '0' || *text > '9') return false;
-    *out = strtoull(text, &end, 0);
-    return strcmp(end, end_text) == 0;
-}
-
 static int seeds_of(const call *c, simulate_range *r) {
     const char *text = call_flag(c, "seeds");
     const char *dots = text ? strstr(text, "..") : NULL;
 
-    if (text && dots && number_of(dots + 2, "", &r->last) && number_of(text, dots, &r->first) &&
+    if (text && dots && text_whole(dots + 2, "", &r->last) && text_whole(text, dots, &r->first) &&
         r->first <= r->last)
         return DN_EXIT_DONE;
     return complain(DN_EXIT_USAGE, "simulate: --seeds: %s; right is a range, as 1..1000",
@@ -62,7 +55,7 @@ static int bound_of(const call *c, const char *flag, uint32_t least, uint32_t mo
     uint64_t    n = 0;
 
     if (!text) return DN_EXIT_DONE;
-    if (!number_of(text, "", &n) || n < least || n > most)
+    if (!text_whole(text, "", &n) || n < least || n > most)
         return complain(DN_EXIT_USAGE, "simulate: --%s: right is a number from %u to %u", flag,
                         least, most);
     *out_bound = (uint32_t)n;

@@ -53,3 +53,12 @@ char *text_copy(const char *bytes, size_t len) {
     copy[len] = '\0';
     return copy;
 }
+
+bool text_whole(const char *text, const char *end_text, uint64_t *out_number) {
+    char *end = NULL;
+
+    if (*text < '0' || *text > '9') return false;
+    errno = 0;
+    *out_number = strtoull(text, &end, 0);
+    return errno == 0 && strcmp(end, end_text) == 0;
+}

@@ -2,6 +2,8 @@
 #ifndef DIURNAL_CLI_TEXT_H
 #define DIURNAL_CLI_TEXT_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "domain/text.h"
@@ -14,5 +16,8 @@ DN_MUST_USE int text_open(const char *path, FILE **out_file, const char **out_fa
 
 /* Its own copy, with a NUL behind it; NULL: out of memory. */
 char *text_copy(const char *bytes, size_t len);
+
+/* A whole number from 0 to 2^64 - 1, as 1 or 0x1f, behind which end_text stands and nothing else. */
+DN_MUST_USE bool text_whole(const char *text, const char *end_text, uint64_t *out_number);
 
 #endif
