@@ -1,13 +1,10 @@
 /* cmd_simulate.c - seeds, drawn, run and judged; and of the first that fails its shortest trace. */
 #include "command.h"
 #include "progress.h"
+#include "simulate_shortest.h"
 #include "text.h"
 
 #include "obs/log.h"
-#include "replay/draw_text.h"
-#include "replay/replay.h"
-#include "replay/shrink.h"
-#include "replay/simulate_range.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { USERS = 12, DAYS = 3, SHRINK_RUNS = 2000, LIST_TEXT = 96, PATH_TEXT = 256 };
+enum { USERS = 12, DAYS = 3, SHRINK_RUNS = 2000, SHRINK_RUNS_MAX = 1000000, LIST_TEXT = 96 };
 
 static volatile bool stopped; /* by a signal */
 
@@ -91,48 +88,22 @@ static void print_counts(const simulate_counts *n, FILE *to) {
 #undef PRINT
 }
 
-static json_t *json_of(const simulate_found *f, double took_s) {
+/* shortest: NULL if there is none. */
+static json_t *json_of(const simulate_found *f, const simulate_shortest *shortest, double took_s) {
     json_t *counts = json_object();
 
 #define PUT(name, text)                                                                            \
     (void)json_object_set_new(counts, #name, json_integer((json_int_t)f->counts.name));
     SIMULATE_COUNTS(PUT)
 #undef PUT
-    json_t *failed = f->any ? json_pack("{s:I, s:s, s:s, s:i}", "seed", (json_int_t)f->seed, "rule",
-                                        f->signal ? "stops" : simulate_rule_name(f->verdict.rule),
-                                        "text", f->verdict.text, "signal", f->signal)
-                            : json_null();
+    json_t *failed =
+        f->any ? json_pack("{s:I, s:s, s:s, s:i, s:o}", "seed", (json_int_t)f->seed, "rule",
+                           f->signal ? "stops" : simulate_rule_name(f->verdict.rule), "text",
+                           f->verdict.text, "signal", f->signal, "shortest",
+                           shortest ? simulate_shortest_json(shortest) : json_null())
+               : json_null();
     return json_pack("{s:I, s:f, s:o, s:o}", "seeds", (json_int_t)f->done, "took_s", took_s,
                      "failed", failed, "counts", counts);
-}
-
-/* Does the trace fail under `diurnal replay` as well? */
-static bool replays(const plan *p, const char *path) {
-    const replay_config config = {
-        .trace = path, .seed = p->any_order ? p->seed : 0, .version = DIURNAL_VERSION};
-    replay *run = NULL;
-    char    why[REPLAY_WHY];
-
-    if (replay_run(&config, &run, why) < 0) return false;
-    const bool fails = replay_result_borrow(run)->violations > 0;
-    replay_free(run);
-    return fails;
-}
-
-/* True: path is that of a trace which fails when it is replayed. */
-static bool write_trace(const plan *p, char path[PATH_TEXT]) {
-    const char *dir = getenv("TMPDIR");
-
-    if (!plan_is_trace(p)) return false;
-    (void)snprintf(path, PATH_TEXT, "%.200s/diurnal-%llu-XXXXXX", dir && *dir ? dir : "/tmp",
-                   (unsigned long long)p->seed);
-    const int fd = mkstemp(path);
-    FILE     *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file) return false;
-    plan_write(p, file);
-    if (fclose(file) == 0 && replays(p, path)) return true;
-    (void)unlink(path);
-    return false;
 }
 
 static void print_command(const call *c, uint64_t seed, const simulate_range *r) {
@@ -143,27 +114,16 @@ static void print_command(const call *c, uint64_t seed, const simulate_range *r)
            r->bounds.days, faults ? faults : "all");
 }
 
-static void print_shortest(const call *c, const simulate_range *r, const simulate_found *f) {
-    const shrink_config config = {.runs_max = SHRINK_RUNS};
-    shrunk              least;
-    plan                p;
-    char                path[PATH_TEXT];
-
-    if (plan_draw(f->seed, &r->bounds, &p) < 0) return;
-    const int rc = shrink(&p, &f->verdict, &config, &least);
-    plan_done(&p);
-    if (rc < 0) return;
-    printf("what is left of it after %u runs:\n", least.runs);
-    plan_write(&least.plan, stdout);
-    if (strcmp(least.verdict.text, f->verdict.text) != 0) printf("%s\n", least.verdict.text);
-    if (write_trace(&least.plan, path))
-        printf("that is a trace: %s replay %s --seed %llu\n", c->program, path,
-               (unsigned long long)(least.plan.any_order ? least.plan.seed : 0));
-    else printf("a trace cannot say all of that; the seed can\n");
-    plan_done(&least.plan);
+static bool shorten(const simulate_range *r, const simulate_found *f, uint32_t runs_max,
+                    simulate_shortest *out_shortest) {
+    return f->any && !f->signal && runs_max > 0 &&
+           simulate_shortest_of(r, f, runs_max, out_shortest) == DN_OK;
 }
 
-static int print(const call *c, const simulate_range *r, const simulate_found *f, double took_s) {
+static int print(const call *c, const simulate_range *r, const simulate_found *f, uint32_t runs_max,
+                 double took_s) {
+    simulate_shortest shortest;
+
     printf("%llu seeds in %.1f s: %.0f an hour\n", (unsigned long long)f->done, took_s,
            (double)f->done / (took_s > 0 ? took_s : 1) * 3600);
     if (!f->any) {
@@ -176,14 +136,28 @@ static int print(const call *c, const simulate_range *r, const simulate_found *f
                f->signal, strsignal(f->signal));
     else printf("seed %llu: %s\n", (unsigned long long)f->seed, f->verdict.text);
     (void)fflush(stdout);
-    if (!f->signal) print_shortest(c, r, f);
+    if (shorten(r, f, runs_max, &shortest)) {
+        simulate_shortest_print(&shortest, f, c->program);
+        simulate_shortest_done(&shortest);
+    }
     print_command(c, f->seed, r);
     return DN_EXIT_VIOLATED;
 }
 
+static int print_as_json(const simulate_range *r, const simulate_found *f, uint32_t runs_max,
+                         double took_s) {
+    simulate_shortest shortest;
+    const bool        any = shorten(r, f, runs_max, &shortest);
+    const int         code = print_json(json_of(f, any ? &shortest : NULL, took_s));
+
+    if (any) simulate_shortest_done(&shortest);
+    if (code != DN_EXIT_DONE) return code;
+    return f->any ? DN_EXIT_VIOLATED : stopped ? DN_EXIT_FAILED : DN_EXIT_DONE;
+}
+
 /* ---- The command ---- */
 
-static int run(const call *c, simulate_range *r) {
+static int run(const call *c, simulate_range *r, uint32_t shrink_runs) {
     progress       bar;
     simulate_found found;
     const double   began_s = now_s();
@@ -204,20 +178,20 @@ static int run(const call *c, simulate_range *r) {
     (void)signal(SIGTERM, SIG_DFL);
     if (rc < 0) return complain(DN_EXIT_FAILED, "simulate: %s", dn_error_text(rc));
     const double took_s = now_s() - began_s;
-    if (!c->json) return print(c, r, &found, took_s);
-    const int code = print_json(json_of(&found, took_s));
-    if (code != DN_EXIT_DONE) return code;
-    return found.any ? DN_EXIT_VIOLATED : stopped ? DN_EXIT_FAILED : DN_EXIT_DONE;
+    return c->json ? print_as_json(r, &found, shrink_runs, took_s)
+                   : print(c, r, &found, shrink_runs, took_s);
 }
 
 int cmd_simulate(const call *c) {
     simulate_range range = {.bounds = {.users = USERS, .days = DAYS, .faults = PLAN_ALL}};
+    uint32_t       shrink_runs = SHRINK_RUNS;
     int            code = seeds_of(c, &range);
 
     if (code == DN_EXIT_DONE) code = bound_of(c, "users", 1, PLAN_USERS_MAX, &range.bounds.users);
     if (code == DN_EXIT_DONE) code = bound_of(c, "days", 2, PLAN_DAYS_MAX, &range.bounds.days);
     if (code == DN_EXIT_DONE) code = faults_of(c, &range.bounds.faults);
+    if (code == DN_EXIT_DONE) code = bound_of(c, "shrink", 0, SHRINK_RUNS_MAX, &shrink_runs);
     if (code != DN_EXIT_DONE) return code;
     dn_log_threshold(DN_LOG_NONE); /* of days that are none */
-    return run(c, &range);
+    return run(c, &range, shrink_runs);
 }

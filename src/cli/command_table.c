@@ -38,6 +38,7 @@ static const dn_flag simulate_flags[] = {
     {"users", "N", "how many may be registered at once (12)", NULL},
     {"days", "D", "how long each run is; the last day is one without faults (3)", NULL},
     {"faults", "LIST", "which faults, with commas between; all (the default), none", NULL},
+    {"shrink", "N", "runs to make what fails shorter; 0: it stays as it is (2000)", NULL},
     {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
 };
 
