@@ -20,6 +20,7 @@ static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_set(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_go_on(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_retry(dn_self *self, void *state, const dn_msg *msg);
+static int kv_on_date(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_forget(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_idle(dn_self *self, void *state, const dn_msg *msg);
 static int kv_on_room(dn_self *self, void *state, const dn_msg *msg);
@@ -31,7 +32,7 @@ static const dn_handler kv_handlers[] = {
     {DN_NOTE_ATTEMPTS, kv_on_note_attempts}, /* executor -> what the ledger will say of attempts */
     {DN_FINALIZE_CUTOFF, kv_on_asked_by_tick}, /* tick     -> cutoffs have come */
     {DN_RECORD_MISSED, kv_on_asked_by_tick},   /* tick     -> days ended that nobody saw */
-    {DN_DATE_BEGINS, kv_on_forget},            /* tick     -> what is old may go */
+    {DN_DATE_BEGINS, kv_on_date},              /* tick     -> what is old may go, in a while */
     {DN_KV_LOAD, kv_on_load},                  /* tick     -> all users, page by page */
     {DN_KV_SET, kv_on_set},                    /* somebody -> register, or change */
     {DN_KV_REMOVE, kv_on_remove},              /* somebody -> remove */
@@ -241,22 +242,27 @@ static void forget_old_attempts(kv *k) {
     k->attempts = kept;
 }
 
-static int kv_on_forget(dn_self *self, void *state, const dn_msg *msg) {
+/* What a date makes old is forgotten when it has been the date for an hour: a clock may be wrong for a moment, and what
+ * it has taken does not come back with the right one. */
+static int kv_on_date(dn_self *self, void *state, const dn_msg *msg) {
     kv *k = state;
 
-    if (dn_msg_kind(msg) == DN_DATE_BEGINS) {
-        k->today = DN_BODY(dn_date, msg)->today;
-        forget_old_attempts(k);
-    }
+    k->today = DN_BODY(dn_date, msg)->today;
+    forget_old_attempts(k);
     if (k->config->ledger_days == 0) return DN_OK;
-    if (dn_msg_kind(msg) == DN_DATE_BEGINS) {
-        join(self, k, msg);
-        return DN_OK;
-    }
-    /* There were more rows than one transaction takes. */
-    const dn_date date = {.today = k->today};
-    const int     rc = dn_send(self, dn_self_ref(self), DN_DATE_BEGINS, &date, sizeof date);
-    return rc == DN_EFULL ? DN_OK : rc; /* tomorrow, then */
+    const dn_day first_kept = k->today - (dn_day)k->config->ledger_days;
+    if (k->forget_timer) (void)dn_timer_cancel(self, k->forget_timer);
+    k->forget_timer = dn_timer_after(self, KV_FORGET_MS, KV_FORGET, (uint32_t)first_kept);
+    return DN_OK;
+}
+
+/* Not by a date that has been set back since: its tick is still to come. */
+static int kv_on_forget(dn_self *self, void *state, const dn_msg *msg) {
+    const kv    *k = state;
+    const dn_day today = dn_day_of_ms(dn_now_ms(self));
+
+    if (kv_first_kept(msg) <= today - (dn_day)k->config->ledger_days) join(self, state, msg);
+    return DN_OK;
 }
 
 static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg) {

@@ -25,6 +25,7 @@ enum {
     KV_RETRY_LEAST_MS = 100,
     KV_RETRY_MOST_MS = 5000,
     KV_IDLE_MS = 60000,
+    KV_FORGET_MS = 3600000,
 };
 
 /* A message whose writes are decided and not committed. */
@@ -64,6 +65,7 @@ typedef struct kv {
     int64_t     outbox_ahead_ms;                 /* of the steady clock: kv_outbox_ms */
     int64_t     retry_ms;
     dn_timer_id retry_timer;
+    dn_timer_id forget_timer; /* of the date there is */
     dn_day      today;
     dn_day      said_day; /* in words: most of what is finalized is of one day */
     char        said_day_text[DN_DAY_TEXT];
@@ -77,6 +79,11 @@ typedef struct kv {
 
     dn_kv_status status;
 } kv;
+
+/* KV_FORGET: the rows of days before that one may go. */
+static inline dn_day kv_first_kept(const dn_msg *msg) {
+    return (dn_day)(uint32_t)*DN_BODY(uint64_t, msg);
+}
 
 /* What is known of the attempts of a user's open day, in one word. */
 static inline uint64_t kv_attempts_of(dn_day day, uint16_t attempts, uint8_t cls) {

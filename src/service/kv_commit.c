@@ -95,10 +95,7 @@ static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, i
         return true;
     }
     case DN_KV_HOOK_DONE: write_hook(w, entry, now); return true;
-    case DN_DATE_BEGINS:
-        *w = (dn_write){.op = DN_WRITE_FORGET,
-                        .day = ((const dn_date *)entry)->today - (dn_day)k->config->ledger_days};
-        return true;
+    case KV_FORGET: *w = (dn_write){.op = DN_WRITE_FORGET, .day = kv_first_kept(msg)}; return true;
     default: return false;
     }
 }
@@ -271,6 +268,7 @@ static void tell(dn_self *self, kv *k) {
             break;
         case DN_WRITE_MISSED: missed(self, k, w, r); break;
         case DN_WRITE_FORGET:
+            /* There may be more of them than one transaction takes. */
             if (r->rows > 0) dn_timer_after(self, 0, KV_FORGET, (uint32_t)w->day);
             break;
         case DN_WRITE_HOOK_DONE:

@@ -660,6 +660,37 @@ TEST(missed_days_that_wait_for_a_full_disk_wait_once) {
     world_ends();
 }
 
+TEST(a_moment_of_wrong_clock_takes_no_row_of_the_ledger) {
+    world_at(AT(6, 50));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(9, 0));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    dn_sim_step_wall(w.sim, 60 * DN_DAY_MS);
+    world_runs_for(59 * 60000);
+    dn_sim_step_wall(w.sim, -60 * DN_DAY_MS);
+    world_runs_for(1000); /* another start, and the clock is wrong again */
+    dn_sim_step_wall(w.sim, 60 * DN_DAY_MS);
+    world_crashes(1000);
+    world_runs_for(59 * 60000);
+    dn_sim_step_wall(w.sim, -60 * DN_DAY_MS);
+    world_runs_for(3 * 3600000);
+    CHECK(strstr(ledger("ada"), "success 2026-03-02 1"));
+    world_ends();
+}
+
+TEST(rows_older_than_the_ledger_go_an_hour_after_the_date_began) {
+    world_at(AT(6, 50));
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(0, 59) + 36 * DN_DAY_MS);
+    CHECK(strstr(ledger("ada"), "success 2026-03-02 1"));
+    world_runs_for(2 * 60000);
+    CHECK(!strstr(ledger("ada"), "success 2026-03-02 1"));
+    CHECK(strstr(ledger("ada"), "success 2026-03-03 1"));
+    world_ends();
+}
+
 /* ---- Users come and go ---- */
 
 TEST(a_removed_user_is_not_started_and_not_finalized) {

@@ -197,7 +197,7 @@ TEST(a_full_store_and_a_step_of_the_clock_are_told) {
     world_runs_to(AT(6, 4));
     dn_sim_step_wall(w.sim, -600000);
     world_runs_for(120000);
-    HAS("", 1, "{\"at\":\"2026-03-02T06:00:00.000Z\",\"op\":\"store_fails\",\"for_ms\":18");
+    HAS("", 1, "{\"at\":\"2026-03-02T06:00:00.500Z\",\"op\":\"store_fails\",\"for_ms\":18");
     HAS("", 1, "\"op\":\"clock\",\"step_ms\":-600000}");
     HAS("", 0, "\"end\":\"2026-03-02T05:5"); /* it goes by the steady clock */
     record_ends();

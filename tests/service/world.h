@@ -387,12 +387,12 @@ static inline dn_user stored(const char *id) {
 
 /* "success 2026-03-02 1" and so on, newest first: status, day, attempts, class of the last failure. */
 static inline const char *ledger(const char *id) {
-    static char   text[2048];
-    dn_ledger_row rows[32];
+    static char   text[4096];
+    dn_ledger_row rows[100];
     size_t        len = 0, at = 0;
     char          day[DN_DAY_TEXT];
 
-    CHECK_INT(dn_store_days_of(disk.real, stored(id).n, INT32_MAX, rows, 32, &len), DN_OK);
+    CHECK_INT(dn_store_days_of(disk.real, stored(id).n, INT32_MAX, rows, 100, &len), DN_OK);
     text[0] = '\0';
     for (size_t i = 0; i < len; i++) {
         dn_day_write(rows[i].day, day);
