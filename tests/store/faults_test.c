@@ -505,6 +505,40 @@ TEST(what_a_batch_too_large_for_the_disk_took_is_given_back) {
     close_store();
 }
 
+/* A process that is killed behind the growing of its file and before the commit leaves the file longer than its database. */
+TEST(a_file_that_is_longer_than_its_database_comes_to_no_harm_on_a_full_disk) {
+    static const char zeros[100 * 4096];
+    FILE             *file;
+    uint64_t          count;
+    int               users = 0;
+
+    fault_disk();
+    open_in_the_end();
+    CHECK_INT(small_batch(users), DN_OK);
+    users += SMALL_BATCH;
+    close_store();
+    file = fopen(kit_path("data/diurnal.db"), "a");
+    CHECK(file && fwrite(zeros, sizeof zeros, 1, file) == 1 && fclose(file) == 0);
+    fault.used = kit_size(kit_path("data/diurnal.db"));
+    fault.disk = fault.used + (256 << 10);
+    open_in_the_end();
+    for (int64_t was = 0, is = 0; is >= was;
+         users += SMALL_BATCH) { /* until its log has been cut */
+        was = is;
+        CHECK_INT(small_batch(users), DN_OK);
+        is = kit_size(kit_path("data/diurnal.db-wal"));
+    }
+    CHECK_INT(dn_store_idle(store), DN_OK);
+    for (int i = 0; i < SMALL_BATCH; i++) kit_do(store, kit_set(long_id(i), 1));
+    CHECK_INT(dn_store_idle(store), DN_OK);
+    close_store();
+    open_in_the_end();
+    CHECK_INT(dn_store_count(store, &count), DN_OK);
+    CHECK_UINT(count, (uint64_t)users);
+    kit_check_well(store);
+    close_store();
+}
+
 /* The log of the killed one and the file take all there is: the next one has room all the same. */
 TEST(a_store_killed_on_a_full_disk_goes_on_where_its_log_was) {
     int status;

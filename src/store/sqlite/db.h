@@ -37,7 +37,8 @@ typedef struct db {
     int           wal_pages;     /* in the log since it was begun anew */
     int           checkpoint_at; /* at so many it is copied into the file */
     int64_t       file_size;     /* at least, without the log; 0: not known */
-    unsigned      backups;       /* begun and not freed */
+    int64_t       grown_from; /* its size before what the batch at hand took in it; -1: nothing */
+    unsigned      backups;    /* begun and not freed */
     sqlite3_stmt *stmt[STMT_COUNT];
     char          path[DB_PATH_MAX];
     char          vfs[64];              /* "": SQLite's default */
@@ -102,6 +103,8 @@ int db_log_copy(db *d, db_log_copying how);
 int db_log_reserve(db *d);
 /* After one: copies the log if it has grown long. */
 void db_log_look_at(db *d);
+/* After a batch that failed: what it took there is given back. */
+void db_log_give_back(db *d);
 /* On a full disk: DN_OK: the log takes no room any more. */
 int db_log_make_room(db *d);
 int db_idle(dn_store *store);

@@ -37,6 +37,7 @@ static int file_grow(db *d, int64_t size) {
     const int         code = file_of(d, &file, &end);
 
     if (code < 0) return code;
+    if (size > end) d->grown_from = end;
     for (int64_t at = end; rc == SQLITE_OK && at < size; at += (int64_t)sizeof zeros) {
         const int64_t len = size - at < (int64_t)sizeof zeros ? size - at : (int64_t)sizeof zeros;
         rc = file->pMethods->xWrite(file, zeros, (int)len, at);
@@ -74,17 +75,23 @@ void db_log_look_at(db *d) {
     if (rc != SQLITE_OK) (void)db_failed_at(d, rc, DB_MAIN);
 }
 
-/* What a batch that failed took in the file is given back too. */
-int db_log_make_room(db *d) {
+/* At once, before the next transaction: where the log is empty SQLite takes the length of the file for that of the database,
+ * and a file that is cut below that later is damaged to it. For the same reason nothing that stood there before is cut. */
+void db_log_give_back(db *d) {
+    const int64_t size = d->grown_from;
     sqlite3_file *file;
-    int64_t       size, pages = 0;
-    int           rc = db_log_copy(d, DB_LOG_CUT), code;
+    int64_t       end;
 
-    if (rc != SQLITE_OK) return db_failed_at(d, rc, DB_MAIN);
-    code = pages_of(d, &pages);
-    if (code == DN_OK) code = file_of(d, &file, &size);
-    if (code < 0 || size <= pages * PAGE) return code;
-    rc = file->pMethods->xTruncate(file, pages * PAGE);
+    d->grown_from = -1;
+    if (size < 0 || d->dead || file_of(d, &file, &end) < 0 || end <= size) return;
+    const int rc = file->pMethods->xTruncate(file, size);
+    d->file_size = 0;
+    if (rc != SQLITE_OK) (void)db_failed_at(d, rc, DB_MAIN);
+}
+
+int db_log_make_room(db *d) {
+    const int rc = db_log_copy(d, DB_LOG_CUT);
+
     return rc == SQLITE_OK ? DN_OK : db_failed_at(d, rc, DB_MAIN);
 }
 

@@ -395,6 +395,7 @@ static int write_batch(db *d, const dn_write *writes, size_t len, dn_write_resul
     int               code;
 
     d->batch_totals.len = 0;
+    d->grown_from = -1;
     code = db_run(d, STMT_BEGIN);
     if (code == DN_OK) code = write_all(d, writes, len, results);
     if (code == DN_OK) code = totals_write(d);
@@ -403,7 +404,9 @@ static int write_batch(db *d, const dn_write *writes, size_t len, dn_write_resul
     if (code == DN_OK) code = db_run(d, STMT_COMMIT);
     if (code < 0) {
         d->counters = before;
-        return write_undo(d, code);
+        code = write_undo(d, code);
+        db_log_give_back(d);
+        return code;
     }
     assert(sqlite3_get_autocommit(d->sql));
     return DN_OK;
@@ -415,7 +418,7 @@ static int write_with_room(db *d, const dn_write *writes, size_t len, dn_write_r
 
     if (code == DN_OK) code = write_batch(d, writes, len, results);
     if (code != DN_EFULL) return code;
-    const int given_back = db_log_make_room(d);
+    const int given_back = db_log_make_room(d); /* what the batch wrote into the log */
     return given_back < 0 ? given_back : code;
 }
 
