@@ -123,26 +123,26 @@ static void note_longest(dn_self *a, int64_t took_ns, uint32_t kind) {
     a->longest_kind = kind;
 }
 
-static void clock_read(dn_loop *l) {
-    l->driver->read_clock(l);
+static void look_whether_to_poll(dn_loop *l) {
     if (l->mono_ns - l->polled_ns >= POLL_NS) l->poll_due = true;
 }
 
 static __attribute__((noinline)) void window_end(dn_loop *l, dn_self *a, uint32_t kind) {
     const int64_t before_ns = l->mono_ns;
 
-    clock_read(l);
+    l->driver->read_clock(l);
     const int64_t took_ns = l->mono_ns - before_ns;
     const bool    brief = took_ns < (int64_t)l->window * l->exact_ns;
     if (l->window == 1 || brief) a->busy_ns += took_ns;
     else l->unattributed_ns += took_ns;
     if (l->window == 1) note_longest(a, took_ns, kind);
     l->stride = !brief ? 1 : l->stride < WINDOW_MAX ? l->stride * 2 : WINDOW_MAX;
+    look_whether_to_poll(l);
     window_begin(l);
 }
 
 void loop_new_window(dn_loop *l, bool exact) {
-    clock_read(l);
+    l->driver->read_clock(l);
     if (exact) l->stride = 1;
     window_begin(l);
 }
@@ -196,7 +196,9 @@ static void turn_ends_actor(dn_loop *l, dn_self *a, int reason, const char *why,
     if (l->counted > 0) door_settle(l, a);
     a->run_next = NULL;
     actor_end(l, a, reason, why, orderly);
-    if (does_something) loop_new_window(l, /* exact= */ false);
+    if (!does_something) return;
+    loop_new_window(l, /* exact= */ false);
+    look_whether_to_poll(l); /* a thousand stops end no window */
 }
 
 static void turn_crashed(dn_loop *l, dn_self *a, uint32_t kind) {
