@@ -246,15 +246,19 @@ TEST(twenty_thousand_users_are_imported_exported_and_are_the_same) {
 
 /* ---- The day ---- */
 
+static void until_success_of_ada(const place *p, int within_ms) {
+    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
+                 strstr(place_said(), "ada"),
+             within_ms);
+}
+
 TEST(the_day_is_told_by_today_why_status_and_audit) {
     place *p = place_new(NULL);
     char   due[8];
 
     place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20"));
     CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
-    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
-                 strstr(place_said(), "ada"),
-             20000);
+    until_success_of_ada(p, 20000);
     CHECK_RUN(p, 0, "why", "ada");
     CHECK_SAID("success at ");
     CHECK_SAID("on the 1st attempt");
@@ -420,9 +424,7 @@ TEST(a_first_day_that_is_moved_makes_no_record_wrong) {
 
     place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20"));
     CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
-    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
-                 strstr(place_said(), "ada"),
-             20000);
+    until_success_of_ada(p, 20000);
     CHECK_RUN(p, 0, "users", "set", "ada", "--due", due, "--starts-on", "2999-01-01");
     CHECK_RUN(p, 0, "audit");
     CHECK_SAID("1 record: 1 success");
@@ -439,18 +441,10 @@ TEST(who_is_registered_for_a_cutoff_that_has_passed_makes_no_audit_fail) {
 
     place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=12000"));
     CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
-    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
-                 strstr(place_said(), "ada"),
-             40000);
+    until_success_of_ada(p, 40000);
     CHECK_RUN(p, 0, "users", "set", "bob", "--due", "00:00", "--starts-on", "today");
     CHECK_RUN(p, 0, "audit");
     CHECK_SAID("1 cutoff_reached");
-}
-
-static void until_success_of_ada(const place *p) {
-    WAIT_FOR(place_run(p, ARGS("users", "list", "--status", "success", "--json")) == 0 &&
-                 strstr(place_said(), "ada"),
-             20000);
 }
 
 TEST(a_ledger_that_is_kept_anew_is_proven_from_the_first_day_it_is_whole) {
@@ -459,7 +453,7 @@ TEST(a_ledger_that_is_kept_anew_is_proven_from_the_first_day_it_is_whole) {
 
     place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20", "--ledger-days=0"));
     CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
-    until_success_of_ada(p);
+    until_success_of_ada(p, 20000);
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     CHECK_RUN(p, 0, "audit");
@@ -480,7 +474,7 @@ TEST(a_ledger_that_is_to_be_kept_longer_is_proven_as_far_as_it_goes) {
 
     place_serve(p, ARGS(DEMO_RUNNER, "--tick-ms=20", "--ledger-days=5"));
     CHECK_RUN(p, 0, "users", "set", "ada", "--due", due_in(30, due));
-    until_success_of_ada(p);
+    until_success_of_ada(p, 20000);
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     change_the_store(p, "UPDATE users SET starts_on = starts_on - 20");
