@@ -231,6 +231,20 @@ static void say_stopped(dn_self *self, const executor *e, const slot *s, dn_outc
                                : dn_error_class_text(cls));
 }
 
+/* A timeout has no class; what can be said of it is when its job was gone. */
+static void say_failed(dn_self *self, const slot *s, dn_outcome outcome, dn_error_class cls,
+                       const char *detail) {
+    if (!dn_log_wanted(DN_LOG_DEBUG)) return;
+    if (outcome == DN_OUTCOME_TIMEOUT)
+        dn_log(DN_LOG_DEBUG, "job.failed",
+               "user %.*s attempt %u: timeout, stopped after %lld ms%s%s", s->id_len, s->id,
+               s->attempt, (long long)(dn_mono_ns(self) - s->since_ns) / 1000000,
+               *detail ? ": " : "", detail);
+    else
+        dn_log(DN_LOG_DEBUG, "job.failed", "user %.*s attempt %u: error %s%s%s", s->id_len, s->id,
+               s->attempt, dn_error_class_text(cls), *detail ? " " : "", detail);
+}
+
 /* Its job has stopped. */
 static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, const char *detail) {
     const dn_outcome     outcome = dn_run_outcome(result);
@@ -246,9 +260,7 @@ static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, c
         failed(self, e, s, cls);
     }
     say_stopped(self, e, s, outcome, cls);
-    if (outcome != DN_OUTCOME_OK && dn_log_wanted(DN_LOG_DEBUG))
-        dn_log(DN_LOG_DEBUG, "job.failed", "user %.*s attempt %u: %s %s %s", s->id_len, s->id,
-               s->attempt, result_text(outcome), dn_error_class_text(cls), detail);
+    if (outcome != DN_OUTCOME_OK) say_failed(self, s, outcome, cls, detail);
     slot_give(e, s);
 }
 

@@ -294,6 +294,21 @@ TEST(a_job_that_hangs_is_cut_off_at_its_timeout_and_tried_again) {
     world_ends();
 }
 
+/* The one has a class, the other has none: it is named by none. */
+TEST(of_a_failure_its_class_is_logged_and_of_a_timeout_how_long_it_took) {
+    world_at(AT(6, 59));
+    job_fails("ada", 1, DN_CLASS_LLM);
+    job_hangs("ada", 2);
+    world_boots();
+    user("ada", DUE(8, 0));
+    world_runs_to(AT(7, 30));
+    CHECK_INT(logged("job.failed: user ada attempt 1: error llm\n"), 1);
+    CHECK_INT(logged("job.failed: user ada attempt 2: timeout, stopped after 60000 ms: cut off\n"),
+              1);
+    CHECK_INT(logged("job.failed"), 2);
+    world_ends();
+}
+
 TEST(a_run_that_takes_exactly_its_time_is_finished_and_one_longer_is_cut_off) {
     world_at(AT(6, 59));
     job_is_ok("exact", 0, 60000);
