@@ -6,8 +6,12 @@ import { due, dueText, number, when } from './words.js';
 
 const PAGE = 50, RUNNING = 500;
 
-/* last_date has a day's outcome when it is not before that day. */
-export const stateOf = (user, day, running) => (user.last_date && user.last_date >= day ? user.status : running.has(user.id) ? 'running' : 'pending');
+/* last_date has a day's outcome when it is not before that day. Who begins later has nothing to come on it. */
+function stateOf(user, day, running) {
+    if (user.last_date && user.last_date >= day) return user.status;
+    if (running.has(user.id)) return 'running';
+    return user.starts_on > day ? 'later' : 'pending';
+}
 
 export function minuteUsers() {
     const title = h('h2'), link = h('a', { class: 'all' }, 'In the list of users'), body = h('tbody'), rows = rowsIn(body);
@@ -46,10 +50,10 @@ export function minuteUsers() {
         return {
             node: h('tr', null, h('th', { scope: 'row' }, name), state, last),
             update(now) {
-                const is = stateOf(now, day, running), fresh = is + now.last_run_at;
+                const is = stateOf(now, day, running), fresh = is + now.last_run_at + now.starts_on;
                 if (fresh === key) return;
                 key = fresh;
-                state.replaceChildren(chip(is));
+                state.replaceChildren(is === 'later' ? h('span', { class: 'none' }, `begins ${now.starts_on}`) : chip(is));
                 last.replaceChildren(when(now.last_run_at, day));
             },
         };

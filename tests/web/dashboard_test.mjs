@@ -329,6 +329,22 @@ const tests = {
         });
     },
 
+    async who_begins_on_a_later_day_is_not_pending_among_the_users_of_a_minute() {
+        await used({}, async (page, daemon) => {
+            const due = dueIn(90);
+            await daemon.put('to come', due);
+            await daemon.put('next year', due, '2999-01-01');
+            await goes(page, `today/${due}`);
+            const states = async () => Object.fromEntries(await page.$$eval('.minute-users tbody tr', (rows) => rows.map((row) => [...row.children].slice(0, 2).map((cell) => cell.textContent))));
+            await until('both are there', async () => Object.keys(await states()).length === 2);
+            assert.deepEqual(await states(), { 'next year': 'begins 2999-01-01', 'to come': 'pending' });
+            await sees(page, '.figure', 'Pending1');
+            await daemon.put('next year', due, '2998-12-31');
+            await daemon.put('to come', due, '2999-01-01');
+            await until('the other days', async () => { const now = await states(); return now['next year'] === 'begins 2998-12-31' && now['to come'] === 'begins 2999-01-01'; });
+        }, ['--window-minutes', '1']);
+    },
+
     async a_bad_job_is_told_with_its_attempts_and_the_class_of_its_error() {
         await used({}, async (page, daemon) => {
             await daemon.put('bad bob', dueIn(30));
