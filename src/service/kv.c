@@ -39,6 +39,7 @@ static const dn_handler kv_handlers[] = {
     {DN_KV_HOOK_DONE, kv_on_write},            /* hooks    -> delivered, or to be tried again */
     {DN_KV_HOOKS, kv_on_hooks},                /* hooks    -> what is in the outbox */
     {DN_KV_USER, kv_on_user},                  /* questions: kv_read.c */
+    {DN_KV_BY_NUMBER, kv_on_by_number},
     {DN_KV_LIST, kv_on_list},
     {DN_KV_DAYS_OF, kv_on_days_of},
     {DN_KV_DAY, kv_on_day},

@@ -113,6 +113,7 @@ void kv_commit(dn_self *self, kv *k);
 
 /* ---- kv_read.c: handlers that change nothing ---- */
 int kv_on_load(dn_self *self, void *state, const dn_msg *msg);
+int kv_on_by_number(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_user(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_list(dn_self *self, void *state, const dn_msg *msg);
 int kv_on_days_of(dn_self *self, void *state, const dn_msg *msg);

@@ -11,56 +11,81 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 /* ---- Loading ---- */
 
 /* A planner that starts while successes wait in the line is to know of them: nobody else would keep their jobs from
- * running once more, if the queue is new too. Which they are is looked up once, and kept until it has all users. */
+ * running once more, if the queue is new too. Which they are is looked up once, and kept until it has all users: it alone
+ * is sure to ask for them to the end, or ends itself, and the next one begins anew. */
+static void end_to_load(kv *k) {
+    k->loading = false;
+    dn_numbers_done(&k->pending_ok);
+}
+
 static void begin_to_load(kv *k) {
-    if (k->loading) return;
+    end_to_load(k);
     k->loading = true;
     for (size_t i = 0; i < k->line.len; i++)
         if (dn_msg_kind(k->line.rows[i].msg) == DN_FINALIZE_SUCCESS)
             kv_note_pending(k, k->line.rows[i].msg);
 }
 
-static void end_to_load(kv *k) {
-    k->loading = false;
-    dn_numbers_done(&k->pending_ok);
-}
-
-/* The last day that is finalized, a success that is decided and not committed included. */
+/* The last day that is finalized, a success that is decided and not committed included while a planner loads. */
 static dn_day last_day_of(const kv *k, const dn_user *u) {
     const uint64_t *day = dn_numbers_find(&k->pending_ok, u->n);
 
     return day && (dn_day)*day > u->last_day ? (dn_day)*day : u->last_day;
 }
 
-int kv_on_load(dn_self *self, void *state, const dn_msg *msg) {
-    kv          *k = state;
+static dn_change change_of(const dn_user *u, dn_day last_day) {
+    return (dn_change){
+        .n = u->n,
+        .last_day = last_day,
+        .starts_on = u->starts_on,
+        .recorded = u->recorded,
+        .context_epoch = u->context_epoch,
+        .due = (uint16_t)u->due,
+        .status = (uint8_t)u->status,
+        .id_len = u->id_len,
+    };
+}
+
+/* The users behind that number, as many as fit, as the planner is to know them or as they are committed. */
+static int read_page(kv *k, const dn_msg *msg, bool for_planner, size_t *out_len,
+                     size_t *out_bytes) {
     const size_t most = sizeof(dn_change) + DN_ID_MAX + 8;
-    size_t       len = 0, bytes = 0;
+    size_t       bytes = 0;
 
     const int rc = dn_store_load(k->store, *DN_BODY(uint64_t, msg), k->users,
-                                 least(KV_PAGE_USERS, KV_ANSWER_BYTES / most), &len);
+                                 least(KV_PAGE_USERS, KV_ANSWER_BYTES / most), out_len);
     kv_look_at(k, rc, "loading users");
     if (rc < 0) return rc;
-    begin_to_load(k);
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < *out_len; i++) {
         const dn_user *u = &k->users[i];
         dn_change     *c = (dn_change *)(void *)(k->answer + bytes);
-        *c = (dn_change){
-            .n = u->n,
-            .last_day = last_day_of(k, u),
-            .starts_on = u->starts_on,
-            .recorded = u->recorded,
-            .context_epoch = u->context_epoch,
-            .due = (uint16_t)u->due,
-            .status = (uint8_t)u->status,
-            .id_len = u->id_len,
-        };
+        *c = change_of(u, for_planner ? last_day_of(k, u) : u->last_day);
         memcpy(c->id, u->id, u->id_len);
         bytes += dn_pack_room(sizeof *c + u->id_len);
     }
+    *out_bytes = bytes;
+    return DN_OK;
+}
+
+int kv_on_load(dn_self *self, void *state, const dn_msg *msg) {
+    kv    *k = state;
+    size_t len = 0, bytes = 0;
+
+    if (*DN_BODY(uint64_t, msg) == 0) begin_to_load(k);
+    const int rc = read_page(k, msg, true, &len, &bytes);
+    if (rc < 0) return rc;
     if (len == 0) end_to_load(k);
     dn_reply(self, msg, DN_KV_PAGE, k->answer, bytes);
     return DN_OK;
+}
+
+int kv_on_by_number(dn_self *self, void *state, const dn_msg *msg) {
+    kv       *k = state;
+    size_t    len = 0, bytes = 0;
+    const int rc = read_page(k, msg, false, &len, &bytes);
+
+    if (rc == DN_OK) dn_reply(self, msg, DN_KV_PAGE, k->answer, bytes);
+    return rc;
 }
 
 /* ---- Users ---- */

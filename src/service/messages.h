@@ -39,7 +39,8 @@ enum dn_service_msg {
 
     /* Calls to kv. Each has one answer, DN_KV_ANSWER unless it says otherwise. SET and REMOVE may be sent as well:
      * then nobody is told, and they wait in the line while the disk is full. */
-    DN_KV_LOAD,         /* tick: uint64_t after_n -> DN_KV_PAGE, dn_change... */
+    DN_KV_LOAD, /* tick: uint64_t after_n, from 0 to the empty page -> DN_KV_PAGE, dn_change... */
+    DN_KV_BY_NUMBER,    /* uint64_t after_n  -> DN_KV_PAGE, dn_change...: what is committed */
     DN_KV_SET,          /* dn_kv_set...      -> dn_kv_set_answer... */
     DN_KV_REMOVE,       /* dn_kv_id          -> dn_kv_user_answer */
     DN_KV_USER,         /* dn_kv_id          -> dn_kv_user_answer */

@@ -492,6 +492,37 @@ TEST(a_success_that_waits_for_a_full_disk_is_not_run_again_by_a_queue_that_start
     world_ends();
 }
 
+/* Its last day, as whoever goes through all users by number is told. */
+static dn_day told_last_day_of(const char *id) {
+    const uint64_t   after_n = stored(id).n - 1;
+    const dn_change *c = ask(DN_KV, DN_KV_BY_NUMBER, &after_n, sizeof after_n);
+
+    CHECK(w.answer_len > 0);
+    CHECK_UINT(c->n, after_n + 1);
+    return c->last_day;
+}
+
+/* An audit, or a look at a past day; and it may end midway, for whoever asks may go. */
+TEST(who_looks_at_all_users_is_told_what_is_committed_while_a_planner_is_told_what_waits_too) {
+    world_at(AT(6, 59));
+    world_boots();
+    user("ada", DUE(8, 0));
+    CHECK_INT(told_last_day_of("ada"), DN_DAY_NONE);
+    world_runs_to(AT(7, 0) + 100);
+    disk.fails = DN_EFULL;
+    world_runs_to(AT(7, 5));
+    CHECK_UINT(kv_now().waiting, 1);
+    CHECK_INT(told_last_day_of("ada"), DN_DAY_NONE);
+    dn_sim_crash_actor_at(w.sim, DN_QUEUE, 1);
+    world_runs_to(AT(7, 20));
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_INT(told_last_day_of("ada"), DN_DAY_NONE);
+    disk.fails = DN_OK;
+    world_runs_to(AT(7, 25));
+    CHECK_INT(told_last_day_of("ada"), TODAY);
+    world_ends();
+}
+
 TEST(a_registration_behind_a_long_line_on_a_full_disk_is_refused_at_once) {
     char id[16];
 
