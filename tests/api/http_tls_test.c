@@ -33,6 +33,16 @@ static void put(const char *path, const char *text) {
     CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
+/* Takes the key. With a cipher: behind a passphrase. */
+static void key_write(EVP_PKEY *key, const EVP_CIPHER *cipher, const char *path) {
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && key);
+    CHECK(PEM_write_PrivateKey(file, key, cipher, (const unsigned char *)"secret", 6, NULL, NULL));
+    CHECK_INT(fclose(file), 0);
+    EVP_PKEY_free(key);
+}
+
 #define CHECK_REFUSED(certificate, key, words)                                                     \
     do {                                                                                           \
         http_tls *refused_ = NULL;                                                                 \
@@ -49,13 +59,39 @@ TEST(what_is_no_certificate_and_its_key_is_refused_in_a_sentence) {
     http_tls_free(t);
     CHECK_REFUSED("/nowhere", paths[1],
                   "tls_certificate: /nowhere cannot be read: No such file or directory");
-    CHECK_REFUSED(paths[1], paths[1], "tls_certificate: ");
+    CHECK_REFUSED(paths[1], paths[1], "a-key.pem has no certificate in PEM; a file of the");
     CHECK_REFUSED(paths[0], "/nowhere",
-                  "tls_key: /nowhere cannot be read: No such file or directory");
-    CHECK_REFUSED(paths[0], paths[0], "tls_key: ");
-    CHECK_REFUSED(paths[0], paths[3], "tls_key: "); /* another one's */
-    put(paths[0], "");
-    CHECK_REFUSED(paths[0], paths[1], "tls_certificate: ");
+                  "tls_key: /nowhere cannot be read: No such file or directory; a file of that");
+    CHECK_REFUSED(paths[0], paths[0], "/a.pem has no key in PEM; a file of that certificate's key");
+    CHECK_REFUSED(paths[0], paths[3], "/b-key.pem is the key of another certificate; ");
+    ends();
+}
+
+/* To OpenSSL they are all files with nothing in them, or one to wait at. */
+TEST(what_is_no_file_with_something_in_it_is_said_to_be_none) {
+    begins();
+    CHECK_REFUSED(dir, paths[1], " is a directory; a file of the certificate in PEM");
+    CHECK_REFUSED(paths[0], dir, " is a directory; a file of that certificate's key in PEM");
+    CHECK_REFUSED("/dev/null", paths[1], "tls_certificate: /dev/null is no regular file; ");
+    CHECK_REFUSED(paths[0], "/dev/null", "tls_key: /dev/null is no regular file; ");
+    put(paths[2], "");
+    CHECK_REFUSED(paths[2], paths[1], "/b.pem is empty; a file of the certificate in PEM");
+    CHECK_REFUSED(paths[0], paths[2], "/b.pem is empty; a file of that certificate's key in PEM");
+    ends();
+}
+
+TEST(what_is_in_a_file_and_of_no_use_is_said) {
+    begins();
+    put(paths[2], "hello\n");
+    CHECK_REFUSED(paths[2], paths[1], "/b.pem has no certificate in PEM; ");
+    CHECK_REFUSED(paths[0], paths[2], "/b.pem has no key in PEM; ");
+    put(paths[2], "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n");
+    CHECK_REFUSED(paths[2], paths[1],
+                  "/b.pem has no certificate that can be used: bad base64 decode; ");
+    key_write(EVP_EC_gen("P-256"), EVP_aes_128_cbc(), paths[3]);
+    CHECK_REFUSED(paths[0], paths[3], "/b-key.pem has a passphrase; a file of that certificate's");
+    key_write(EVP_RSA_gen(2048), NULL, paths[3]); /* beside the certificate's own kind */
+    CHECK_REFUSED(paths[0], paths[3], "/b-key.pem is the key of another certificate; ");
     ends();
 }
 

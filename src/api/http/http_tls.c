@@ -41,30 +41,82 @@ static bool is_same(const file_seen *a, const file_seen *b) {
            a->inode == b->inode && a->size == b->size;
 }
 
-/* What the system says of a file stands first, and OpenSSL's words for it ("system lib") behind it. */
-static int refuse(char *why, const char *setting, const char *path, const char *sentence) {
-    const unsigned long first = ERR_peek_error(), code = ERR_peek_last_error();
-    const char         *reason = code ? ERR_reason_error_string(code) : NULL;
+static const char not_its_key[] = "is the key of another certificate";
 
-    if (ERR_SYSTEM_ERROR(first)) {
-        sentence = "cannot be read";
-        reason = strerror(ERR_GET_REASON(first));
-    }
-    snprintf(why, HTTP_TLS_WHY, "%s: %.300s %s%s%s", setting, path, sentence, reason ? ": " : "",
-             reason ? reason : "");
+typedef struct pem_file {
+    const char *setting, *path;
+    const char *thing, *right; /* what is to be in it, and what would be right */
+} pem_file;
+
+static int refuse(const pem_file *f, char *why, const char *fault, const char *reason) {
+    snprintf(why, HTTP_TLS_WHY, "%s: %.300s %s%s%s; %s would be right", f->setting, f->path, fault,
+             reason ? ": " : "", reason ? reason : "", f->right);
     return DN_EINVAL;
+}
+
+/* What is no file OpenSSL reads as one with nothing in it, or waits for. That there is nothing at all it says well. */
+static int look_into(const pem_file *f, char *why) {
+    struct stat about;
+
+    if (stat(f->path, &about) < 0) return DN_OK;
+    if (S_ISDIR(about.st_mode)) return refuse(f, why, "is a directory", NULL);
+    if (!S_ISREG(about.st_mode)) return refuse(f, why, "is no regular file", NULL);
+    return about.st_size > 0 ? DN_OK : refuse(f, why, "is empty", NULL);
+}
+
+/* The first of OpenSSL's errors is what happened; those behind it say through which of its doors that came ("PEM lib"). */
+static int refuse_unread(const pem_file *f, char *why) {
+    const unsigned long first = ERR_peek_error();
+    const int           lib = ERR_GET_LIB(first), reason = ERR_GET_REASON(first);
+    char                fault[64];
+
+    if (ERR_SYSTEM_ERROR(first)) return refuse(f, why, "cannot be read", strerror(reason));
+    if (lib == ERR_LIB_X509 && reason == X509_R_KEY_VALUES_MISMATCH)
+        return refuse(f, why, not_its_key, NULL);
+    if (lib == ERR_LIB_OSSL_DECODER || (lib == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE)) {
+        snprintf(fault, sizeof fault, "has no %s in PEM", f->thing);
+        return refuse(f, why, fault, NULL);
+    }
+    snprintf(fault, sizeof fault, "has no %s that can be used", f->thing);
+    return refuse(f, why, fault, ERR_reason_error_string(first));
 }
 
 /* A key with a passphrase would ask the terminal for it. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): its type is that of OpenSSL */
-static int no_passphrase(char *out, int size, int writing, void *context) {
-    (void)out, (void)size, (void)writing, (void)context;
+static int no_passphrase(char *out, int size, int writing, void *asked) {
+    (void)out, (void)size, (void)writing;
+    *(bool *)asked = true;
     return -1;
+}
+
+static int take_certificate(SSL_CTX *ctx, const char *path, char *why) {
+    const pem_file f = {"tls_certificate", path, "certificate",
+                        "a file of the certificate in PEM, and of those that lead to it"};
+    const int      rc = look_into(&f, why);
+
+    if (rc < 0 || SSL_CTX_use_certificate_chain_file(ctx, path) == 1) return rc;
+    return refuse_unread(&f, why);
+}
+
+static int take_key(SSL_CTX *ctx, const char *path, char *why) {
+    const pem_file f = {"tls_key", path, "key",
+                        "a file of that certificate's key in PEM, without a passphrase,"};
+    const int      rc = look_into(&f, why);
+    bool           asked = false;
+
+    SSL_CTX_set_default_passwd_cb(ctx, no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, &asked);
+    if (rc < 0) return rc;
+    if (SSL_CTX_use_PrivateKey_file(ctx, path, SSL_FILETYPE_PEM) != 1)
+        return asked ? refuse(&f, why, "has a passphrase", NULL) : refuse_unread(&f, why);
+    /* One of another kind is taken beside it: nobody could be served. */
+    if (SSL_CTX_check_private_key(ctx) == 1) return DN_OK;
+    return refuse(&f, why, not_its_key, NULL);
 }
 
 static int load(const char *certificate, const char *key, SSL_CTX **out_ctx, char *why) {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
-    int      rc = DN_OK;
+    int      rc;
 
     if (!ctx) return DN_ENOMEM;
     ERR_clear_error();
@@ -74,14 +126,8 @@ static int load(const char *certificate, const char *key, SSL_CTX **out_ctx, cha
                                        SSL_OP_IGNORE_UNEXPECTED_EOF);
     (void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                     SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_default_passwd_cb(ctx, no_passphrase);
-    if (SSL_CTX_use_certificate_chain_file(ctx, certificate) != 1)
-        rc = refuse(why, "tls_certificate", certificate,
-                    "has no certificate that can be read (PEM)");
-    else if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
-        rc = refuse(why, "tls_key", key,
-                    "has no key of that certificate that can be read (PEM, "
-                    "without a passphrase)");
+    rc = take_certificate(ctx, certificate, why);
+    if (rc == DN_OK) rc = take_key(ctx, key, why);
     if (rc == DN_OK) *out_ctx = ctx;
     else SSL_CTX_free(ctx);
     ERR_clear_error();
