@@ -490,6 +490,37 @@ TEST(a_log_does_not_fill_a_disk_on_which_its_file_has_room) {
     close_store();
 }
 
+TEST(a_log_of_tokens_does_not_fill_a_disk_on_which_its_file_has_room) {
+    enum { TINY_DISK = SMALL_DISK / 4, TOKENS_MOST = 10000 };
+    static dn_token there[TOKENS_MOST];
+    dn_token        token = {.scope = DN_SCOPE_READ, .name_len = DN_TOKEN_NAME_MAX};
+    size_t          made = 0, len;
+    int             code;
+
+    fault_disk();
+    fault.disk = TINY_DISK;
+    open_in_the_end();
+    memset(token.name, 'x', DN_TOKEN_NAME_MAX);
+    while ((code = dn_store_token_add(store, &token)) == DN_OK) {
+        CHECK(++made < TOKENS_MOST);
+        memcpy(token.hash, &made, sizeof made);
+    }
+    CHECK_INT(code, DN_EFULL);
+    CHECK_INT(dn_store_idle(store), DN_OK);
+    CHECK_MSG(kit_size(kit_path("data/diurnal.db")) > TINY_DISK / 10 * 8, "%" PRId64 " bytes",
+              kit_size(kit_path("data/diurnal.db")));
+    CHECK_INT(kit_size(kit_path("data/diurnal.db-wal")), 0);
+    kit_check_well(store);
+    CHECK_INT(dn_store_token_remove(store, token.n),
+              DN_OK); /* nobody is kept in for want of room */
+    close_store();
+    open_in_the_end();
+    CHECK_INT(dn_store_tokens(store, there, TOKENS_MOST, &len), DN_OK);
+    CHECK_UINT(len, made - 1);
+    CHECK(len > 0 && there[len - 1].n < token.n);
+    close_store();
+}
+
 TEST(what_a_batch_too_large_for_the_disk_took_is_given_back) {
     static dn_write        writes[LONG_USERS];
     static dn_write_result results[LONG_USERS];

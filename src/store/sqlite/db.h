@@ -109,6 +109,13 @@ void db_log_give_back(db *d);
 int db_log_make_room(db *d);
 int db_idle(dn_store *store);
 
+/* ---- transact.c ---- */
+
+/* Writes, and answers DN_OK for all of it to be committed. It may be called twice for one transaction. */
+typedef int db_writing(db *d, void *context);
+/* Of another answer, and where there is no room, nothing is written and the counters are as before. */
+int db_transact(db *d, db_writing *writing, void *context);
+
 /* ---- write.c, hooks.c, tokens.c, read.c, check.c, backup.c ---- */
 
 int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);

@@ -37,27 +37,35 @@ int db_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len) {
     return code;
 }
 
-int db_token_add(dn_store *store, dn_token *token) {
-    db           *d = db_of(store);
-    sqlite3_stmt *s = d->stmt[STMT_TOKEN_INSERT];
+static int token_insert(db *d, void *context) {
+    const dn_token *token = context;
+    sqlite3_stmt   *s = d->stmt[STMT_TOKEN_INSERT];
+    const int       bound = sqlite3_bind_blob(s, 1, token->hash, DN_TOKEN_HASH, SQLITE_STATIC);
 
-    if (d->dead) return DN_EIO;
-    const int bound = sqlite3_bind_blob(s, 1, token->hash, DN_TOKEN_HASH, SQLITE_STATIC);
     assert(bound == SQLITE_OK);
     db_bind_id(s, 2, token->name, token->name_len);
     db_bind(s, 3, token->scope);
     db_bind(s, 4, token->made_ms);
     db_bind(s, 5, token->ends_ms);
-    const int code = db_run(d, STMT_TOKEN_INSERT);
+    return db_run(d, STMT_TOKEN_INSERT);
+}
+
+static int token_delete(db *d, void *context) {
+    const uint64_t *n = context;
+
+    db_bind(d->stmt[STMT_TOKEN_DELETE], 1, (int64_t)*n);
+    const int code = db_run(d, STMT_TOKEN_DELETE);
+    return code == DN_OK && sqlite3_changes(d->sql) == 0 ? DN_EDEAD : code;
+}
+
+int db_token_add(dn_store *store, dn_token *token) {
+    db       *d = db_of(store);
+    const int code = db_transact(d, token_insert, token);
+
     if (code == DN_OK) token->n = (uint64_t)sqlite3_last_insert_rowid(d->sql);
     return code;
 }
 
 int db_token_remove(dn_store *store, uint64_t n) {
-    db *d = db_of(store);
-
-    if (d->dead) return DN_EIO;
-    db_bind(d->stmt[STMT_TOKEN_DELETE], 1, (int64_t)n);
-    const int code = db_run(d, STMT_TOKEN_DELETE);
-    return code == DN_OK && sqlite3_changes(d->sql) == 0 ? DN_EDEAD : code;
+    return db_transact(db_of(store), token_delete, &n);
 }

@@ -1,9 +1,7 @@
 /* write.c - a batch of writes, in one transaction.
  * A user is read, user.c says what becomes of it, and what changed is written: three short statements cost
  * less than one UPDATE ... RETURNING (which goes through a temporary table: 2 to 4 times slower, measured). A herd
- * is finalized in the order of its numbers, so such runs are read with one range scan.
- *
- * A crash in here costs the batch and nothing else: nobody was told of it yet. */
+ * is finalized in the order of its numbers, so such runs are read with one range scan. */
 #include "db.h"
 #include "user.h"
 
@@ -368,7 +366,13 @@ static int run_write(db *d, const dn_write *writes, size_t len, dn_write_result 
     return code;
 }
 
-/* ---- The transaction ---- */
+/* ---- The batch ---- */
+
+typedef struct batch {
+    const dn_write  *writes;
+    size_t           len;
+    dn_write_result *results;
+} batch;
 
 static int write_all(db *d, const dn_write *writes, size_t len, dn_write_result *results) {
     for (size_t i = 0; i < len;) {
@@ -381,55 +385,17 @@ static int write_all(db *d, const dn_write *writes, size_t len, dn_write_result 
     return DN_OK;
 }
 
-/* After a failure SQLite may have rolled back by itself. If it cannot, the connection is of no use any more. */
-static int write_undo(db *d, int code) {
-    if (d->dead || sqlite3_get_autocommit(d->sql)) return code;
-    (void)db_run(d, STMT_ROLLBACK);
-    if (sqlite3_get_autocommit(d->sql) && !d->dead) return code;
-    d->dead = true;
-    return DN_EIO;
-}
-
-static int write_batch(db *d, const dn_write *writes, size_t len, dn_write_result *results) {
+static int batch_write(db *d, void *context) {
+    const batch      *b = context;
     const db_counters before = d->counters;
     int               code;
 
     d->batch_totals.len = 0;
-    d->grown_from = -1;
-    code = db_run(d, STMT_BEGIN);
-    if (code == DN_OK) code = write_all(d, writes, len, results);
+    code = write_all(d, b->writes, b->len, b->results);
     if (code == DN_OK) code = totals_write(d);
-    if (code == DN_OK) code = counters_write(d, &before);
-    if (code == DN_OK) code = db_log_reserve(d);
-    if (code == DN_OK) code = db_run(d, STMT_COMMIT);
-    if (code < 0) {
-        d->counters = before;
-        code = write_undo(d, code);
-        db_log_give_back(d);
-        return code;
-    }
-    assert(sqlite3_get_autocommit(d->sql));
-    return DN_OK;
-}
-
-/* On a full disk it may be the log that takes the room. */
-static int write_with_room(db *d, const dn_write *writes, size_t len, dn_write_result *results) {
-    int code = db_log_make_room(d);
-
-    if (code == DN_OK) code = write_batch(d, writes, len, results);
-    if (code != DN_EFULL) return code;
-    const int given_back = db_log_make_room(d); /* what the batch wrote into the log */
-    return given_back < 0 ? given_back : code;
+    return code == DN_OK ? counters_write(d, &before) : code;
 }
 
 int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results) {
-    db *d = db_of(store);
-    int code;
-
-    assert(!d->read_only);
-    if (d->dead) return DN_EIO;
-    code = write_batch(d, writes, len, results);
-    if (code == DN_EFULL) code = write_with_room(d, writes, len, results);
-    if (code == DN_OK) db_log_look_at(d);
-    return code;
+    return db_transact(db_of(store), batch_write, &(batch){writes, len, results});
 }

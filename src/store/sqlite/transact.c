@@ -1,0 +1,52 @@
+/* transact.c - what is written is written whole, with room for it in file and log.
+ * A crash in here costs the transaction at hand and nothing else: nobody was told of it yet. */
+#include "db.h"
+
+/* After a failure SQLite may have rolled back by itself. If it cannot, the connection is of no use any more. */
+static int undo(db *d, int code) {
+    if (d->dead || sqlite3_get_autocommit(d->sql)) return code;
+    (void)db_run(d, STMT_ROLLBACK);
+    if (sqlite3_get_autocommit(d->sql) && !d->dead) return code;
+    d->dead = true;
+    return DN_EIO;
+}
+
+static int transact(db *d, db_writing *writing, void *context) {
+    const db_counters before = d->counters;
+    int               code;
+
+    d->grown_from = -1;
+    code = db_run(d, STMT_BEGIN);
+    if (code == DN_OK) code = writing(d, context);
+    if (code == DN_OK) code = db_log_reserve(d);
+    if (code == DN_OK) code = db_run(d, STMT_COMMIT);
+    if (code < 0) {
+        d->counters = before;
+        code = undo(d, code);
+        db_log_give_back(d);
+        return code;
+    }
+    assert(sqlite3_get_autocommit(d->sql));
+    return DN_OK;
+}
+
+/* On a full disk it may be the log that takes the room. */
+static int transact_with_room(db *d, db_writing *writing, void *context) {
+    int code = db_log_make_room(d);
+
+    if (code == DN_OK) code = transact(d, writing, context);
+    if (code != DN_EFULL) return code;
+    const int given_back = db_log_make_room(d); /* what was written into the log meanwhile */
+    return given_back < 0 ? given_back : code;
+}
+
+int db_transact(db *d, db_writing *writing, void *context) {
+    int code;
+
+    assert(!d->read_only);
+    if (d->dead) return DN_EIO;
+    code = transact(d, writing, context);
+    if (code == DN_EFULL) code = transact_with_room(d, writing, context);
+    if (code == DN_OK) db_log_look_at(d);
+    return code;
+}
