@@ -41,9 +41,11 @@ static void report_actor(const dn_self *a, dn_actor_report *r) {
     text_copy(r->name, sizeof r->name, actor_shown(a));
     r->cls = a->cls->name;
     r->depth = lane_len(a);
-    r->depth_peak = a->depth_peak > a->far_peak ? a->depth_peak : a->far_peak;
-    if (r->depth_peak < r->depth) r->depth_peak = r->depth;
     r->handled = actor_handled(a);
+    /* It begins at 1, for who has not been sent anything too. */
+    const uint32_t near_peak = a->depth_peak > 1 || r->handled > 0 ? a->depth_peak : 0;
+    r->depth_peak = near_peak > a->far_peak ? near_peak : a->far_peak;
+    if (r->depth_peak < r->depth) r->depth_peak = r->depth;
     r->busy_ns = a->busy_ns;
     r->longest_ns = (int64_t)a->longest_us * 1000;
     r->longest_kind = a->longest_kind;

@@ -127,7 +127,7 @@ static dn_self *actor_take(dn_loop *l) {
     memset(a, 0, offsetof(dn_self, shown));
     atomic_store_explicit(&a->shown, NULL, memory_order_relaxed);
     /* Line by line: so short a stretch takes a few wide stores, and both together a loop. */
-    memset((char *)a + offsetof(dn_self, sys_head), 0, ACTOR_LINE - offsetof(dn_self, sys_head));
+    memset((char *)a + offsetof(dn_self, sys_last), 0, ACTOR_LINE - offsetof(dn_self, sys_last));
     memset((char *)a + ACTOR_LINE, 0, sizeof *a - ACTOR_LINE);
     a->loop = l;
     a->ref.bits = (uint64_t)l->index << REF_LOOP_SHIFT | (seen >> 32) << REF_GEN_SHIFT | slot;
@@ -263,6 +263,9 @@ static int start_pends(dn_loop *l, dn_self *a, dn_ref starter, uint64_t tag, uin
     return DN_PENDING;
 }
 
+/* Of a class that handles nothing: no message is of kind 0. */
+static const dn_handler no_handler = {0, NULL};
+
 int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec *spec, dn_msg *ack,
                 uint16_t flags, dn_ref *out_ref) {
     uint64_t watch_id = ack ? ack->call : 0;
@@ -271,10 +274,12 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
     dn_self *a = actor_take(l);
     if (!a) return DN_ENOMEM;
     a->cls = spec->cls;
+    a->first = a->cls->handlers.len > 0 ? a->cls->handlers.rows : &no_handler;
     actor_show(a, spec->cls->name);
     a->flags = (uint16_t)(flags | (a->cls->flush ? ACTOR_FLUSHES : 0));
     a->phase = PHASE_INIT;
     a->depth_max = a->cls->mailbox_max ? a->cls->mailbox_max : DN_MAILBOX_MAX_DEFAULT;
+    a->depth_peak = 1; /* who is idle is sent a message without a look at it */
     atomic_store_explicit(&door_at(l, ref_slot(a->ref))->waiting_max, a->depth_max,
                           memory_order_relaxed);
     l->spawned++;
@@ -471,7 +476,7 @@ void loop_end_all(dn_loop *l) {
     for (dn_self *a = l->run_head, *next; a != RUN_END; a = next) {
         next = a->run_next;
         if (a->phase == PHASE_GONE) actor_bury_gone(l, a);
-        else a->run_next = NULL;
+        else a->run_next = a->user_head ? RUN_END : NULL; /* or a send would take it for idle */
     }
     loop_no_ready(l);
     do { /* a release function may start something yet; it ends in the next round */

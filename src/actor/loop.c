@@ -50,6 +50,7 @@ int loop_init(dn_loop *l, dn_runtime *rt, uint8_t index, const char *label, cons
     l->runtime = rt;
     l->index = index;
     l->plain_meta = msg_meta(0, MSG_SENT, index, 0);
+    l->plain_head = msg_head(0, l->plain_meta);
     loop_no_ready(l);
     l->name = label;
     l->driver = d;
@@ -172,10 +173,9 @@ static __attribute__((noinline)) int dispatch_any(dn_loop *l, dn_self *a, const 
 
 /* The first row stands apart: a class that is sent a great many messages of one kind puts that kind there. */
 static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kind) {
-    const dn_handler *first = a->cls->handlers.rows;
-    const bool        any = a->cls->handlers.len > 0;
+    const dn_handler *first = a->first;
 
-    if (__builtin_expect(any && first->kind == kind, 1)) return first->handle(a, a->state, m);
+    if (__builtin_expect(first->kind == kind, 1)) return first->handle(a, a->state, m);
     return dispatch_any(l, a, m, kind);
 }
 
@@ -194,8 +194,8 @@ static void turn_ends_actor(dn_loop *l, dn_self *a, int reason, const char *why,
     const bool does_something = a->cls->terminate || a->owned;
 
     if (l->counted > 0) door_settle(l, a);
-    a->run_next = NULL;
     actor_end(l, a, reason, why, orderly);
+    actor_bury_gone(l, a);
     if (!does_something) return;
     loop_new_window(l, /* exact= */ false);
     look_whether_to_poll(l); /* a thousand stops end no window */
@@ -232,10 +232,9 @@ static bool take_stop(dn_loop *l, dn_self *a) {
 static bool system_lane(dn_loop *l, dn_self *a) {
     dn_msg *m;
 
-    while ((m = a->sys_head)) {
+    while ((m = sys_take(a))) {
         const bool kill = m->kind == SYS_KILL;
 
-        a->sys_head = m->next;
         msg_free(l, m);
         if (kill) {
             turn_ends_actor(l, a, DN_EKILLED, "", /* orderly= */ false);
@@ -366,16 +365,18 @@ static __attribute__((noinline)) bool handle_special(dn_loop *l, dn_self *a, dn_
 }
 
 /* Of this loop, and nothing special about it: its block goes back as it came. */
+static inline void plain_over(dn_loop *l, dn_msg *m) {
+    if (__builtin_expect(l->handling != m, 0)) return; /* it has been kept or sent on */
+    l->handling = NULL;
+    slab_give(&l->messages, m);
+}
+
 static inline bool handle_plain(dn_loop *l, dn_self *a, dn_msg *m, bool simulated) {
     const uint32_t kind = m->kind;
 
     a->depth--;
     const int rc = handle(l, a, m, kind, simulated);
-    /* Else it has been kept or sent on. */
-    if (__builtin_expect(l->handling == m, 1)) {
-        l->handling = NULL;
-        slab_give(&l->messages, m);
-    }
+    plain_over(l, m);
     return handled(l, a, rc, kind);
 }
 
@@ -385,16 +386,10 @@ static inline bool is_plain(const dn_loop *l, const dn_msg *m) {
     return (m->meta & mask) == (l->plain_meta & mask);
 }
 
-/* Laid out for the turn of a single plain message: in a busy loop that is nearly every one. */
-static inline void turn(dn_loop *l, dn_self *a, int budget, bool simulated) {
-    /* relaxed: the stall detector wants to know, and nothing else depends on it. */
-    atomic_store_explicit(&l->running, a, memory_order_relaxed);
-    if (__builtin_expect(a->flags & (ACTOR_URGENT | ACTOR_FLUSHES), 0)) {
-        if (a->flags & ACTOR_URGENT && !urgent(l, a)) return;
-        if (a->flags & ACTOR_FLUSHES) budget = flush_budget(a, budget);
-    }
-
+/* What its user lane has for it, of at most `budget` messages, and the end of the turn. */
+static inline void turn_of_lane(dn_loop *l, dn_self *a, int budget, bool simulated) {
     dn_msg *m = a->user_head;
+
     while (__builtin_expect(m != NULL, 1)) {
         a->user_head = m->next;
         if (__builtin_expect(is_plain(l, m), 1)) {
@@ -406,8 +401,54 @@ static inline void turn(dn_loop *l, dn_self *a, int budget, bool simulated) {
         if (__builtin_expect(!m, 1) || --budget <= 0) break;
     }
 
+    if (!m) a->flags &= (uint16_t)~ACTOR_SEVERAL;
     if (__builtin_expect(a->flags & ACTOR_LINGERS, 0)) turn_lingers(l, a);
     else turn_over(l, a, m != NULL);
+}
+
+static inline void turn(dn_loop *l, dn_self *a, int budget, bool simulated) {
+    /* relaxed: the stall detector wants to know, and nothing else depends on it. */
+    atomic_store_explicit(&l->running, a, memory_order_relaxed);
+    if (__builtin_expect(a->flags & (ACTOR_URGENT | ACTOR_FLUSHES), 0)) {
+        if (a->flags & ACTOR_URGENT && !urgent(l, a)) return;
+        if (a->flags & ACTOR_FLUSHES) budget = flush_budget(a, budget);
+    }
+    turn_of_lane(l, a, budget, simulated);
+}
+
+static __attribute__((noinline)) void turn_long(dn_loop *l, dn_self *a) {
+    turn(l, a, TURN_MESSAGES, /* simulated= */ false);
+}
+
+/* What is left of a turn behind its first message. */
+static __attribute__((noinline)) void turn_goes_on(dn_loop *l, dn_self *a, int rc, uint32_t kind) {
+    if (l->until_clock == 0) window_end(l, a, kind);
+    if (rc == DN_OK) turn_of_lane(l, a, TURN_MESSAGES - 1, /* simulated= */ false);
+    else turn_answered(l, a, rc, kind);
+}
+
+/* In a busy loop nearly every turn is that of a single plain message and nothing else, as its flags say. False: it was
+ * not, and the time to poll may have come. */
+static inline bool turn_brief(dn_loop *l, dn_self *a) {
+    if (__builtin_expect(a->flags & (ACTOR_URGENT | ACTOR_FLUSHES | ACTOR_SEVERAL), 0)) {
+        turn_long(l, a);
+        return false;
+    }
+    /* relaxed: see turn. */
+    atomic_store_explicit(&l->running, a, memory_order_relaxed);
+    dn_msg *const  m = a->user_head;
+    const uint32_t kind = m->kind;
+    a->user_head = NULL;
+    a->depth = 0;
+    const int rc = handle(l, a, m, kind, /* simulated= */ false);
+    plain_over(l, m);
+    if (__builtin_expect(--l->until_clock == 0, 0) || __builtin_expect(rc != DN_OK, 0) ||
+        __builtin_expect(a->flags & (ACTOR_LINGERS | ACTOR_SEVERAL), 0)) {
+        turn_goes_on(l, a, rc, kind);
+        return false;
+    }
+    a->run_next = NULL;
+    return true;
 }
 
 /* ---- A run of turns ---- */
@@ -444,12 +485,14 @@ static void run_over(dn_loop *l) {
 static __attribute__((noinline)) void run_turns(dn_loop *l) {
     dn_self *a = l->run_head;
 
-    while (a != RUN_END && !l->poll_due) {
+    bool poll = l->poll_due;
+
+    while (!poll && a != RUN_END) {
         dn_self *next = a->run_next;
 
         run_unqueue(l, a);
         if (next != RUN_END) __builtin_prefetch(next->user_head);
-        turn(l, a, TURN_MESSAGES, /* simulated= */ false);
+        if (__builtin_expect(!turn_brief(l, a), 0)) poll = l->poll_due;
         a = next != RUN_END ? next : l->run_head;
     }
 }

@@ -112,24 +112,26 @@ enum actor_flag {
     ACTOR_COUNTED = 256, /* this turn took messages through the door: l->counted */
     ACTOR_URGENT =
         128, /* something goes before its messages: the system lane, doom, or it is gone */
+    ACTOR_SEVERAL = 512, /* it may be that more than one message waits, or one that is not plain */
 };
 
 struct dn_self {
     /* All that an ordinary message touches, so that a thousand busy actors fit a core's first cache. */
-    dn_self        *run_next; /* NULL: not in the run queue */
-    dn_msg         *user_head, *user_tail;
-    const dn_class *cls;
-    void           *state;
-    dn_ref          ref;        /* REF_VOID: nobody lives here */
-    uint32_t        depth;      /* waiting messages of its own loop, without what is exempt */
-    uint32_t        depth_peak; /* at that depth a send goes the long way, and looks at depth_max */
-    uint32_t        handled;    /* low half: see actor_handled */
-    uint16_t        flags;
-    uint8_t         phase;
+    dn_self *run_next; /* NULL: neither in the run queue nor in its turn, and nothing waits */
+    dn_msg  *user_head, *user_tail;
+    const dn_handler *first; /* of its class's handlers, or one of no message */
+    void             *state;
+    dn_ref            ref;   /* REF_VOID: nobody lives here */
+    uint32_t          depth; /* waiting messages of its own loop, without what is exempt */
+    uint32_t depth_peak;     /* at that depth a send goes the long way, and looks at depth_max */
+    uint32_t handled;        /* low half: see actor_handled */
+    uint16_t flags;
+    uint8_t  phase;
 
     dn_loop              *loop;
-    _Atomic(const char *) shown; /* its name, else its class's; the stall detector reads it */
-    dn_msg               *sys_head, *sys_tail;
+    _Atomic(const char *) shown;    /* its name, else its class's; the stall detector reads it */
+    dn_msg               *sys_last; /* of a ring: the first is the one behind it */
+    const dn_class       *cls;
     uint32_t              depth_max;
     uint32_t              far_depth; /* waiting messages that came from other loops */
     uint32_t              far_peak;  /* most of both sorts, as seen when one of those came */
@@ -147,7 +149,7 @@ struct dn_self {
     arena_chunk          *arena;
 };
 _Static_assert(offsetof(dn_self, loop) == 64, "the busy part of an actor is one cache line");
-_Static_assert(offsetof(dn_self, sys_head) == offsetof(dn_self, shown) + sizeof(void *),
+_Static_assert(offsetof(dn_self, sys_last) == offsetof(dn_self, shown) + sizeof(void *),
                "actor_take clears what is before shown, shown, and what is behind it");
 _Static_assert(sizeof(dn_self) == 192, "an actor is three cache lines");
 
@@ -157,6 +159,26 @@ static inline uint64_t actor_handled(const dn_self *a) {
 
 static inline void actor_count_handled(dn_self *a) {
     if (__builtin_expect(++a->handled == 0, 0)) a->handled_high++;
+}
+
+/* The system lane. */
+static inline void sys_put(dn_self *a, dn_msg *m) {
+    m->next = m;
+    if (a->sys_last) {
+        m->next = a->sys_last->next;
+        a->sys_last->next = m;
+    }
+    a->sys_last = m;
+}
+
+static inline dn_msg *sys_take(dn_self *a) {
+    dn_msg *const last = a->sys_last;
+
+    if (!last) return NULL;
+    dn_msg *const first = last->next;
+    if (first == last) a->sys_last = NULL;
+    else last->next = first->next;
+    return first;
 }
 
 static inline bool actor_lives(const dn_self *a) { return a->ref.bits != REF_VOID.bits; }
@@ -204,6 +226,7 @@ struct dn_loop {
     dn_self **run_tail;
     bool      poll_due;    /* POLL_NS have passed since polled_ns */
     uint32_t  plain_meta;  /* msg_meta of a message of this loop with nothing special about it */
+    uint64_t  plain_head;  /* the same as a msg_head, of kind 0 */
     char     *near_end;    /* of the slots that sends reach the short way; a simulation has none */
     uint32_t  until_clock; /* messages left of the window */
     uint32_t  window, stride, jitter;
@@ -290,11 +313,15 @@ void loop_end_all(dn_loop *l);
 /* The end of the run queue: not NULL, so that run_next also says "is queued". */
 #define RUN_END ((dn_self *)(uintptr_t)1)
 
-static inline void actor_schedule(dn_loop *l, dn_self *a) {
-    if (__builtin_expect(a->run_next != NULL, 0)) return;
+/* One that is not in it. */
+static inline void actor_queue(dn_loop *l, dn_self *a) {
     a->run_next = RUN_END;
     *l->run_tail = a;
     l->run_tail = &a->run_next;
+}
+
+static inline void actor_schedule(dn_loop *l, dn_self *a) {
+    if (__builtin_expect(a->run_next == NULL, 1)) actor_queue(l, a);
 }
 
 static inline void loop_no_ready(dn_loop *l) {
@@ -331,7 +358,7 @@ DN_MUST_USE int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const d
                             dn_msg *ack, uint16_t flags, dn_ref *out_ref);
 /* Not while a is in the middle of its turn. */
 void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly);
-void actor_bury_gone(dn_loop *l, dn_self *a); /* PHASE_GONE, and out of the run queue */
+void actor_bury_gone(dn_loop *l, dn_self *a); /* PHASE_GONE; in its turn, or its turn has come */
 void actor_ask_to_end(dn_loop *l, dn_msg *m, dn_ref who, uint32_t kind);
 /* l->fail_code and fail_why say what happened; kind is that of the message being handled, or 0. */
 void crash_record(dn_loop *l, const dn_self *a, uint32_t kind);

@@ -97,22 +97,21 @@ struct dn_msg {
 
 _Static_assert(sizeof(struct dn_msg) == MSG_SIZE, "a message is two cache lines");
 
+/* By arithmetic: put together in memory, the parts would have to reach it before the whole could be read back; and who
+ * is to be inlined may have no large frame. */
+#define MSG_LOW_FIRST (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
 static inline uint32_t msg_meta(uint8_t flags, enum msg_state state, uint8_t home,
                                 size_t inline_size) {
-    dn_msg m;
+    const uint32_t size = (uint8_t)inline_size, low = flags | (uint32_t)state << 8;
 
-    m.flags = flags;
-    m.state = (uint8_t)state;
-    m.home = home;
-    m.inline_size = (uint8_t)inline_size;
-    return m.meta;
+    return MSG_LOW_FIRST
+               ? low | (uint32_t)home << 16 | size << 24
+               : (uint32_t)flags << 24 | (uint32_t)state << 16 | (uint32_t)home << 8 | size;
 }
 
-/* By arithmetic: put together in memory, the two halves would have to reach it before the whole could be read back. */
 static inline uint64_t msg_head(uint32_t kind, uint32_t meta) {
-    const bool low_first = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-
-    return low_first ? (uint64_t)meta << 32 | kind : (uint64_t)kind << 32 | meta;
+    return MSG_LOW_FIRST ? (uint64_t)meta << 32 | kind : (uint64_t)kind << 32 | meta;
 }
 
 static inline size_t msg_size(const dn_msg *m) {

@@ -78,21 +78,24 @@ static inline void note_far(dn_self *a) {
     if (both > a->far_peak) a->far_peak = both;
 }
 
+static inline void lane_put(dn_self *a, dn_msg *m) {
+    m->next = NULL;
+    if (a->user_head) a->user_tail->next = m;
+    else a->user_head = m;
+    a->user_tail = m;
+    a->flags |= ACTOR_SEVERAL;
+}
+
 /* Behind the last one of its lane. */
 void msg_push(dn_loop *l, dn_self *a, dn_msg *m) {
-    m->next = NULL;
     if (__builtin_expect(m->flags & MSG_SYSTEM, 0) && m->kind == SYS_STOP && a->cls->drains)
         m->flags = MSG_CONTROL | MSG_EXEMPT; /* it takes its place among the others */
     if (__builtin_expect(m->flags & MSG_SYSTEM, 0)) {
-        if (a->sys_head) a->sys_tail->next = m;
-        else a->sys_head = m;
-        a->sys_tail = m;
+        sys_put(a, m);
         a->flags |= ACTOR_URGENT;
         l->exempt++;
     } else {
-        if (a->user_head) a->user_tail->next = m;
-        else a->user_head = m;
-        a->user_tail = m;
+        lane_put(a, m);
         if (m->flags & MSG_EXEMPT) l->exempt++;
         else if (!(m->flags & MSG_COUNTED)) note_near(a);
         else note_far(a);
@@ -264,14 +267,18 @@ static inline dn_self *near_target(const dn_loop *l, dn_ref to) {
     return (char *)a < l->near_end && a->ref.bits == to.bits ? a : NULL;
 }
 
-/* The short way: same loop, own address, alive, not full. */
-static inline void send_near(dn_loop *l, dn_self *a, dn_msg *m) {
+/* The short way: same loop, own address, alive, and idle: there is room, and nothing waits. */
+static inline void send_idle(dn_loop *l, dn_self *a, dn_msg *m) {
     m->next = NULL;
-    if (__builtin_expect(a->user_head != NULL, 0)) a->user_tail->next = m;
-    else a->user_head = m;
-    a->user_tail = m;
+    a->user_head = a->user_tail = m;
+    a->depth = 1;
+    actor_queue(l, a);
+}
+
+/* The same to who is in the run queue, or runs, and has room. */
+static inline void send_busy(dn_self *a, dn_msg *m) {
+    lane_put(a, m);
     a->depth++;
-    actor_schedule(l, a);
 }
 
 static __attribute__((noinline)) int send_slow(dn_self *self, dn_ref to, uint32_t kind,
@@ -313,6 +320,33 @@ static inline void copy_words(uint64_t *to, const void *from, size_t words) {
     }
 }
 
+static inline void write_plain(dn_self *self, dn_loop *l, dn_msg *m, uint32_t kind,
+                               const void *body, size_t size) {
+    slab_pop(&l->messages, m);
+    m->head = l->plain_head | msg_head(kind, msg_meta(0, 0, 0, size));
+    m->from = self->ref;
+    if (size == 8) memcpy(m->words, body, 8);
+    else if (size == 16) memcpy(m->words, body, 16);
+    else copy_words(m->words, body, size / 8);
+}
+
+static inline bool is_short(size_t size) { return size <= MSG_INLINE_MAX && size % 8 == 0; }
+
+/* Whoever it is for is not idle here, or it is no plain message, or how long it is is known only now. */
+static __attribute__((noinline)) int send_any(dn_self *self, dn_ref to, uint32_t kind,
+                                              const void *body, size_t size) {
+    dn_loop *l = this_loop;
+    dn_self *a = near_target(l, to);
+    dn_msg  *m = slab_peek(&l->messages);
+
+    if (!a || !m || a->depth >= a->depth_peak || !is_short(size))
+        return send_slow(self, to, kind, body, size);
+    write_plain(self, l, m, kind, body, size);
+    if (a->run_next) send_busy(a, m);
+    else send_idle(l, a, m);
+    return DN_OK;
+}
+
 /* Declared inline for the link-time optimiser: where the size is known, half of this is decided. */
 inline int dn_send(dn_self *self, dn_ref to, uint32_t kind, const void *body, size_t size) {
     dn_loop *l = this_loop; /* self's, without touching self's second line */
@@ -320,17 +354,10 @@ inline int dn_send(dn_self *self, dn_ref to, uint32_t kind, const void *body, si
     dn_msg  *m = slab_peek(&l->messages);
 
     assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
-    if (__builtin_expect(!a || !m || a->depth >= a->depth_peak, 0) ||
-        __builtin_expect(size > MSG_INLINE_MAX || size % 8 != 0, 0))
-        return send_slow(self, to, kind, body, size);
-
-    slab_pop(&l->messages, m);
-    m->head = msg_head(kind, l->plain_meta | msg_meta(0, 0, 0, size));
-    m->from = self->ref;
-    if (size == 8) memcpy(m->words, body, 8);
-    else if (size == 16) memcpy(m->words, body, 16);
-    else copy_words(m->words, body, size / 8);
-    send_near(l, a, m);
+    if (!__builtin_constant_p(size) || !is_short(size)) return send_any(self, to, kind, body, size);
+    if (__builtin_expect(!a || !m || a->run_next, 0)) return send_any(self, to, kind, body, size);
+    write_plain(self, l, m, kind, body, size);
+    send_idle(l, a, m);
     return DN_OK;
 }
 
@@ -414,7 +441,9 @@ int msg_send_on(dn_self *self, dn_ref to, dn_msg *m) {
     m->flags &= (uint8_t)(MSG_LARGE | MSG_REQUEST);
     dn_self *a = near_target(l, to);
     if (a && a->depth < a->depth_peak) {
-        send_near(l, a, m);
+        if (a->run_next) send_busy(a, m);
+        else send_idle(l, a, m);
+        a->flags |= ACTOR_SEVERAL; /* a request, or what another loop made, is not plain */
         return DN_OK;
     }
     const int rc = send_far(l, to, m);
@@ -537,10 +566,7 @@ int dn_wait_room(dn_self *self, dn_ref to) {
 void lane_discard(dn_loop *l, dn_self *a, dn_ref was) {
     dn_msg *m, *next;
 
-    for (m = a->sys_head; m; m = next) {
-        next = m->next;
-        msg_free(l, m);
-    }
+    while ((m = sys_take(a))) msg_free(l, m);
     for (m = a->user_head; m; m = next) {
         next = m->next;
         m->to = was;
@@ -555,6 +581,6 @@ void lane_discard(dn_loop *l, dn_self *a, dn_ref was) {
         next = m->next;
         msg_let_go(l, m, DN_EDEAD);
     }
-    a->sys_head = a->user_head = a->user_tail = a->room_waiters = a->held = NULL;
+    a->user_head = a->user_tail = a->room_waiters = a->held = NULL;
     a->depth = a->far_depth = 0;
 }

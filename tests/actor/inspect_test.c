@@ -29,6 +29,18 @@ TEST(a_row_says_what_an_actor_is_and_what_it_did) {
     CHECK_UINT(row->restarts, 0);
 }
 
+static int send_one(dn_self *self, const void *arg) {
+    return dn_send(self, dn_name(self, arg), 10, NULL, 0);
+}
+
+TEST(who_was_sent_nothing_has_no_peak) {
+    stage_begins();
+    (void)born_of(&quiet_class, "a");
+    CHECK_UINT(row_of(inspect(), "a")->depth_peak, 0);
+    in("root", send_one, "a");
+    CHECK_UINT(row_of(inspect(), "a")->depth_peak, 1);
+}
+
 static int send_ten_and_inspect(dn_self *self, const void *arg) {
     (void)send_ten(self, arg);
     dn_inspect(self, NULL, 100);
