@@ -40,25 +40,35 @@ typedef struct op_row {
     uint8_t  kind, id_len, status, is_durable;
 } op_row;
 
+/* From that instant on the disk is full for so long: for all that is of the instant, also what stands before. */
+typedef struct full_disk {
+    int64_t at_ms, for_ms;
+} full_disk;
+
 struct trace {
     trace_settings settings;
     answers       *book;
     FILE          *ops;
-    char           id[DN_ID_MAX]; /* of the op given last */
+    int64_t        written_ms; /* the instant of the op written last */
+    full_disk     *full;       /* by instants, where such a line is not the first of its own */
+    size_t full_len, full_cap, full_at; /* at: nothing that is given from now on is before */
+    char   id[DN_ID_MAX];               /* of the op given last */
 };
 
-static int  input_open(const char *path, int *out_fd, char *fault);
-static int  trace_new(trace **out_trace);
-static int  trace_read(trace *t, lines *in, trace_judge *judge, char *fault);
-static int  line_read(trace *t, trace_judge *judge, const char *text, size_t len, bool ended,
-                      char *fault);
-static int  header_take(trace *t, const trace_line *line, char *fault);
-static int  op_write(trace *t, const trace_op *op);
-static int  lines_next(lines *in, const char **out_text, size_t *out_len, bool *out_ended,
-                       char *fault);
-static void mark_skip(const char **text, size_t *len);
-static bool is_blank(const char *text, size_t len);
-static void why_write(const char *path, uint64_t line, const char *fault, char *why);
+static int     input_open(const char *path, int *out_fd, char *fault);
+static int     trace_new(trace **out_trace);
+static int     trace_read(trace *t, lines *in, trace_judge *judge, char *fault);
+static int     line_read(trace *t, trace_judge *judge, const char *text, size_t len, bool ended,
+                         char *fault);
+static int     header_take(trace *t, const trace_line *line, char *fault);
+static int     op_write(trace *t, const trace_op *op);
+static int     full_note(trace *t, const trace_op *op);
+static int64_t full_find(trace *t, int64_t at_ms);
+static int     lines_next(lines *in, const char **out_text, size_t *out_len, bool *out_ended,
+                          char *fault);
+static void    mark_skip(const char **text, size_t *len);
+static bool    is_blank(const char *text, size_t len);
+static void    why_write(const char *path, uint64_t line, const char *fault, char *why);
 
 /* ---- Reading ---- */
 
@@ -89,6 +99,7 @@ void trace_free(trace *t) {
     if (!t) return;
     answers_free(t->book);
     if (t->ops) (void)fclose(t->ops);
+    free(t->full);
     free(t);
 }
 
@@ -138,6 +149,7 @@ static int trace_read(trace *t, lines *in, trace_judge *judge, char *fault) {
     int         rc;
 
     judge->settings = &t->settings;
+    t->written_ms = INT64_MIN;
     while ((rc = lines_next(in, &text, &len, &ended, fault)) == DN_OK) {
         if (++judge->line == 1) mark_skip(&text, &len);
         rc = line_read(t, judge, text, len, ended, fault);
@@ -262,6 +274,8 @@ static int op_write(trace *t, const trace_op *op) {
     };
 
     assert(op->id_len <= DN_ID_MAX);
+    const int rc = full_note(t, op);
+    if (rc < 0) return rc;
     if (fwrite(&row, sizeof row, 1, t->ops) != 1) return DN_EIO;
     if (op->id_len == 0) return DN_OK;
     return fwrite(op->id, op->id_len, 1, t->ops) == 1 ? DN_OK : DN_EIO;
@@ -289,8 +303,38 @@ int trace_next(trace *t, trace_op *out_op) {
         .context_epoch = row.context_epoch,
         .last_run_ms = row.last_run_ms,
         .ms = row.ms,
+        .full_ms = full_find(t, row.at_ms),
     };
     return DN_OK;
+}
+
+/* Who stands before it in its instant has to know. */
+static int full_note(trace *t, const trace_op *op) {
+    const bool is_behind = op->at_ms == t->written_ms;
+    full_disk *last = t->full_len ? &t->full[t->full_len - 1] : NULL;
+
+    t->written_ms = op->at_ms;
+    if (op->kind != TRACE_STORE_FAILS || !is_behind) return DN_OK;
+    if (last && last->at_ms == op->at_ms) {
+        if (last->for_ms < op->ms) last->for_ms = op->ms;
+        return DN_OK;
+    }
+    if (t->full_len == t->full_cap) {
+        const size_t cap = t->full_cap ? t->full_cap * 2 : 16;
+        full_disk   *more = realloc(t->full, cap * sizeof *more);
+        if (!more) return DN_ENOMEM;
+        t->full = more;
+        t->full_cap = cap;
+    }
+    t->full[t->full_len++] = (full_disk){op->at_ms, op->ms};
+    return DN_OK;
+}
+
+static int64_t full_find(trace *t, int64_t at_ms) {
+    while (t->full_at < t->full_len && t->full[t->full_at].at_ms < at_ms) t->full_at++;
+    return t->full_at < t->full_len && t->full[t->full_at].at_ms == at_ms
+               ? t->full[t->full_at].for_ms
+               : 0;
 }
 
 /* ---- The header ---- */

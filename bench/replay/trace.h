@@ -65,7 +65,8 @@ typedef struct trace_op {
     dn_daily_status status;
     uint32_t        context_epoch;
     int64_t         last_run_ms;
-    int64_t         ms; /* sums of these and instants are far from the ends of 64 bits */
+    int64_t         ms;      /* sums of these and instants are far from the ends of 64 bits */
+    int64_t         full_ms; /* the disk is full for so long, from its instant on; see trace.c */
 } trace_op;
 
 typedef struct trace trace;

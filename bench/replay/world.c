@@ -517,10 +517,14 @@ static void step_clock(world *w, int64_t step_ms) {
     tell(w, (event){.kind = h.kind, .t_ms = h.at_ms, .h = &h});
 }
 
-static void fail_store(world *w, int64_t for_ms) {
+static void fill_disk(world *w, int64_t for_ms) {
     const int64_t until_ms = steady_ms(w) + for_ms;
 
     if (until_ms > w->fails_ms) w->fails_ms = until_ms;
+}
+
+static void fail_store(world *w, int64_t for_ms) {
+    fill_disk(w, for_ms);
     tell_own(w, EVENT_STORE_FAILS, for_ms);
 }
 
@@ -541,6 +545,7 @@ static int strike(world *w, const trace_op *op) {
 }
 
 int world_take(world *w, const trace_op *op) {
+    if (op->full_ms > 0) fill_disk(w, op->full_ms);
     switch (op->kind) {
     case TRACE_USER:
     case TRACE_USERS:

@@ -182,6 +182,31 @@ TEST(a_line_of_an_instant_is_through_before_the_next_one) {
     }
 }
 
+/* By the second minute there is room again. */
+TEST(a_disk_that_is_full_from_an_instant_on_takes_nothing_of_the_lines_before_it_in_that_instant) {
+    static const char *const between[] = {
+        "",
+        "{\"at\":\"" DAY_OF("07:00:30") "\",\"op\":\"crash\",\"down_ms\":1}\n",
+        "{\"at\":\"" DAY_OF("07:00:30") "\",\"op\":\"clock\",\"step_ms\":1}\n",
+    };
+
+    for (int i = 0; i < 3; i++) {
+        trace_is(HEADER(DAY_OF("07:00:00"), DAY_OF("07:02:01"), "") "%s%s%s%s%s%s",
+                 USER(DAY_OF("07:00:30"), "ada", "08:00"),
+                 "{\"at\":\"" DAY_OF("07:00:30") "\",\"op\":\"users\",\"count\":3000,\"prefix\":"
+                                                 "\"u\",\"due\":\"20:00\"}\n",
+                 between[i],
+                 "{\"at\":\"" DAY_OF("07:00:30") "\",\"op\":\"store_fails\",\"for_ms\":40000}\n",
+                 "{\"at\":\"" DAY_OF("07:00:30") "\",\"op\":\"store_fails\",\"for_ms\":100}\n",
+                 USER(DAY_OF("07:01:30"), "bob", "20:00"));
+        runs();
+        CHECK_INT(LINES("\"tick\"", "07:01:00", "\"users_scanned\":0,"), 1);
+        CHECK_INT(LINES("\"tick\"", "07:02:00", "\"users_scanned\":3002,"), 1);
+        CHECK_INT(LINES("\"store_fails\""), 2);
+        CHECK(strstr(run.users, "\"ada\"") && strstr(run.users, "\"bob\""));
+    }
+}
+
 TEST(ticks_lie_on_the_multiples_of_their_length_wherever_the_trace_begins) {
     trace_is(HEADER(DAY_OF("07:00:30.250"), DAY_OF("07:03:00"), ",\"tick_ms\":45000"));
     runs();
