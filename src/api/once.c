@@ -34,7 +34,7 @@ static bool key_digest(uint64_t who, http_text method, http_text path, http_text
     return fine;
 }
 
-static bool may_go(const once_entry *e) { return e && !e->under_way && e->held == 0; }
+static bool may_go(const once_entry *e) { return e && e->found != ONCE_UNDER_WAY && e->held == 0; }
 
 static void drop_old(once *o, int64_t now_ms) {
     for (size_t i = 0; i < ONCE_MAX; i++) {
@@ -70,15 +70,14 @@ once_found once_look(once *o, uint64_t who, http_text method, http_text path, ht
     for (size_t i = 0; i < ONCE_MAX; i++) {
         once_entry *e = o->entries[i];
         if (!e || memcmp(e->key, digest, sizeof digest) != 0) continue;
-        if (e->under_way) return ONCE_UNDER_WAY;
-        if (e->unsure) return ONCE_UNSURE;
+        if (e->found != ONCE_KNOWN) return e->found;
         e->held++;
         *out_entry = e;
         return ONCE_KNOWN;
     }
     once_entry **at = place(o);
     if (!at || !(*at = calloc(1, sizeof **at))) return ONCE_NO_ROOM;
-    (*at)->under_way = true;
+    (*at)->found = ONCE_UNDER_WAY;
     (*at)->since_ms = now_ms;
     memcpy((*at)->key, digest, sizeof digest);
     *out_entry = *at;
@@ -90,7 +89,7 @@ void once_keep(once *o, once_entry *entry, const uint8_t body[ONCE_DIGEST],
     while (r->body_len > ONCE_BYTES_MAX - o->bytes && drop_oldest(o)) {}
     entry->answer = r->body_len <= ONCE_BYTES_MAX - o->bytes ? malloc(r->body_len + 1) : NULL;
     if (!entry->answer) {
-        once_drop(o, entry);
+        once_lose(entry);
         return;
     }
     if (r->body_len > 0) memcpy(entry->answer, r->body, r->body_len);
@@ -98,13 +97,14 @@ void once_keep(once *o, once_entry *entry, const uint8_t body[ONCE_DIGEST],
     entry->answer_len = r->body_len;
     entry->status = r->status;
     entry->type = r->type;
-    entry->under_way = false;
+    entry->found = ONCE_KNOWN;
     o->bytes += r->body_len;
 }
 
+void once_lose(once_entry *entry) { entry->found = ONCE_LOST; }
+
 void once_doubt(once_entry *entry, int64_t now_ms) {
-    entry->under_way = false;
-    entry->unsure = true;
+    entry->found = ONCE_UNSURE;
     entry->since_ms = now_ms;
 }
 

@@ -14,12 +14,20 @@ enum {
     ONCE_DIGEST = 32,
 };
 
+typedef enum once_found {
+    ONCE_NEW, /* *out_entry is under way from here on: once_keep, once_doubt, once_lose or once_drop ends that */
+    ONCE_UNDER_WAY, /* of another request that has no answer yet */
+    ONCE_UNSURE,    /* of another request that may have been done, and will never have one */
+    ONCE_LOST,      /* of another request that was done, and its answer was not to be kept */
+    ONCE_KNOWN,     /* *out_entry has its answer, and is held until once_release */
+    ONCE_NO_ROOM,
+} once_found;
+
 typedef struct once_entry {
-    uint8_t key[ONCE_DIGEST];  /* of who asked, for what, and the key */
-    uint8_t body[ONCE_DIGEST]; /* of what was asked */
-    bool    under_way;
-    bool    unsure; /* it was asked for, and nobody heard whether it was done: there is no answer */
-    uint32_t    held; /* so many requests are at it: it stays */
+    uint8_t     key[ONCE_DIGEST];  /* of who asked, for what, and the key */
+    uint8_t     body[ONCE_DIGEST]; /* of what was asked */
+    once_found  found;             /* who looks for it finds that */
+    uint32_t    held;              /* so many requests are at it: it stays */
     int64_t     since_ms;
     int         status; /* the answer */
     const char *type;
@@ -34,21 +42,15 @@ typedef struct once {
 
 void once_done(once *o);
 
-typedef enum once_found {
-    ONCE_NEW, /* *out_entry is under way from here on: once_keep, once_doubt or once_drop ends that */
-    ONCE_UNDER_WAY, /* of another request that has no answer yet */
-    ONCE_UNSURE,    /* of another request that may have been done, and will never have one */
-    ONCE_KNOWN,     /* *out_entry has its answer, and is held until once_release */
-    ONCE_NO_ROOM,
-} once_found;
-
 /* who: the number of a token. Times by a clock that does not step. */
 once_found once_look(once *o, uint64_t who, http_text method, http_text path, http_text key,
                      int64_t now_ms, once_entry **out_entry);
 
-/* What the request that is under way was answered, copied. Without memory for it, it is as if it had never been. */
+/* What the request that is under way was answered, copied. Without memory for it the answer is lost, and not the key. */
 void once_keep(once *o, once_entry *entry, const uint8_t body[ONCE_DIGEST], const http_response *r);
 void once_drop(once *o, once_entry *entry);
+/* It was done, and there is no answer to give again. */
+void once_lose(once_entry *entry);
 /* It is not known whether it was done: while this is remembered, from now on, it is not done again. */
 void once_doubt(once_entry *entry, int64_t now_ms);
 

@@ -44,6 +44,7 @@ static const op *op_find(const char *name) {
 
 /* Memory that ran out while the answer was put together is found here, once. */
 static ask_step stepped(ask *a, ask_step step) {
+    if (step == ASK_DONE) a->done = true;
     if (step == ASK_DONE && !a->answer) return ask_refuse(a, "failed", "out of memory");
     return step;
 }

@@ -56,6 +56,7 @@ typedef struct ask {
     int              stage;
     dn_call_id       call;
     bool             whole;  /* the answer, also if that call fails */
+    bool             done;   /* what was asked for, whatever becomes of the answer */
     bool             unsure; /* refused, and what was asked for may yet be done */
     dn_user          user;
     dn_day           day;

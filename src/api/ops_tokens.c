@@ -75,6 +75,7 @@ ask_step op_token_make(dn_self *self, const ops_world *w, ask *a, const dn_msg *
     if (!reply) return token_begin(self, w, a);
     const dn_kv_token_answer *answer = DN_BODY(dn_kv_token_answer, reply);
     if (answer->status != DN_OK) return ask_refuse_status(a, answer->status);
+    a->done = true;
     if (guard_add(w->guard, &answer->token) < 0) return ask_refuse(a, "failed", "out of memory");
     json_t *item = token_item(&answer->token);
     if (!item || json_object_update_new(a->answer, item) < 0)

@@ -167,6 +167,10 @@ static bool look_for_key(dn_self *self, const route_world *w, exchange *x) {
         x->response = http_problem(409, "whether the first request with this Idempotency-Key was "
                                         "done is not known: look, and ask with a new one if not");
         return false;
+    case ONCE_LOST:
+        x->response = http_problem(409, "the first request with this Idempotency-Key was done, and "
+                                        "its answer is lost: look for what came of it");
+        return false;
     case ONCE_NO_ROOM: x->response = http_problem(503, "out of memory"); return false;
     }
     if (!sum_begin(x)) x->response = http_problem(503, "out of memory");
@@ -186,15 +190,17 @@ static route_step repeat(exchange *x) {
     return exchange_answer(x, once_answer(e));
 }
 
-/* Of what was refused nothing is kept: it may be mended, and come again; but not while it may yet be done. */
+/* Of what was refused nothing is kept: it may be mended, and come again; but not while it may yet be done, nor where it was
+ * done and only the answer could not be made. */
 static void once_finish(dn_self *self, const route_world *w, exchange *x) {
     uint8_t    body[ONCE_DIGEST];
-    const bool done = x->response.status >= 200 && x->response.status < 300;
+    const bool answered = x->response.status >= 200 && x->response.status < 300;
 
     if (!x->once || x->repeats) return;
     once_entry *const e = DN_TAKE(x->once);
-    if (done && EVP_DigestFinal_ex(x->sum, body, NULL) == 1)
+    if (answered && EVP_DigestFinal_ex(x->sum, body, NULL) == 1)
         once_keep(w->once, e, body, &x->response);
+    else if (answered || x->ask.done) once_lose(e);
     else if (x->ask.unsure) once_doubt(e, dn_mono_ns(self) / 1000000);
     else once_drop(w->once, e);
 }

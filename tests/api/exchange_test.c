@@ -2,6 +2,7 @@
  * in a simulation, with a stand-in for kv. */
 #include "diurnal/sim.h"
 #include "routes.h"
+#include "starving.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -17,9 +18,11 @@ static struct {
     once        once;
     char        token[DN_TOKEN_TEXT];
 
-    bool kv_is_silent;
-    int  kv_status, kv_was_asked; /* what it answers, and how often it was asked */
-    bool is_revoked_meanwhile;    /* the token, while kv does what it is asked for */
+    bool     kv_is_silent;
+    int      kv_status, kv_was_asked; /* what it answers, and how often it was asked */
+    uint64_t starves_at; /* the allocation with which kv's answer is taken, that fails; 0: none */
+    bool     has_starved;
+    bool     is_revoked_meanwhile; /* the token, while kv does what it is asked for */
 
     exchange    x;
     http_head   head;
@@ -79,8 +82,13 @@ static void take(dn_self *self, route_step step) {
 static int stage_on_any(dn_self *self, void *state, const dn_msg *msg) {
     (void)state;
     w.world.kv = w.world.ops.kv = dn_name(self, DN_KV);
-    take(self, dn_msg_kind(msg) == STAGE_ASK ? exchange_begin(self, &w.world, &w.x, &w.head)
-                                             : exchange_go_on(self, &w.world, &w.x, msg));
+    if (dn_msg_kind(msg) == STAGE_ASK) {
+        take(self, exchange_begin(self, &w.world, &w.x, &w.head));
+        return DN_OK;
+    }
+    if (w.starves_at > 0) starve_nth(w.starves_at);
+    take(self, exchange_go_on(self, &w.world, &w.x, msg));
+    if (w.starves_at > 0) w.has_starved = starve_end();
     return DN_OK;
 }
 
@@ -180,6 +188,24 @@ TEST(what_was_refused_and_is_not_done_may_be_asked_for_again_with_its_key) {
     CHECK_INT(makes_token("k"), 201);
     CHECK_INT(w.kv_was_asked, 2);
     ends();
+}
+
+TEST(what_was_done_while_memory_ran_out_is_not_done_again_by_who_asks_again_with_its_key) {
+    int lost = 0;
+
+    for (uint64_t n = 1; n == 1 || w.has_starved; n++) {
+        begins();
+        w.kv_was_asked = 0;
+        w.starves_at = n;
+        const int first = makes_token("k");
+        w.starves_at = 0;
+        const int again = makes_token("k");
+        CHECK_MSG(w.kv_was_asked == 1, "allocation %d: %d, then %d", (int)n, first, again);
+        CHECK_MSG(again == 201 || again == 409, "allocation %d: %d, then %d", (int)n, first, again);
+        lost += again == 409 && strstr(w.answer, "its answer is lost");
+        ends();
+    }
+    CHECK(lost > 0);
 }
 
 /* More lines than one commit has: the others wait for it. */

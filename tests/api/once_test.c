@@ -1,5 +1,6 @@
 /* once_test.c - who asks again with the same key is answered as the first time, for a while and within bounds. */
 #include "once.h"
+#include "starving.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -96,6 +97,22 @@ TEST(the_oldest_makes_room_and_who_is_under_way_does_not) {
     once_done(&kept);
 }
 
+/* Else it would be done once more. */
+TEST(without_memory_the_answer_is_lost_and_not_that_it_was_done) {
+    uint8_t       body[ONCE_DIGEST] = {0};
+    http_response r = {.status = 201, .type = "text/plain", .body = (char[]){"x"}, .body_len = 1};
+    once_entry   *e = NULL;
+
+    CHECK_INT(looks(1, "/a", "k", 0, &e), ONCE_NEW);
+    starve_nth(1);
+    once_keep(&kept, e, body, &r);
+    CHECK(starve_end());
+    CHECK_INT(looks(1, "/a", "k", ONCE_MS - 1, &e), ONCE_LOST);
+    CHECK_UINT(kept.bytes, 0);
+    CHECK_INT(looks(1, "/a", "k", ONCE_MS, &e), ONCE_NEW);
+    once_done(&kept);
+}
+
 TEST(all_answers_together_are_bounded) {
     once_entry *e = NULL;
     char        key[16];
@@ -110,7 +127,7 @@ TEST(all_answers_together_are_bounded) {
     once_release(e);
     CHECK_INT(looks(1, "/a", "huge", 41, &e), ONCE_NEW);
     keeps(e, 0, ONCE_BYTES_MAX + 1);
-    CHECK_INT(looks(1, "/a", "huge", 42, &e), ONCE_NEW); /* none that is kept at all */
+    CHECK_INT(looks(1, "/a", "huge", 42, &e), ONCE_LOST); /* none that is kept at all */
     once_done(&kept);
     CHECK_UINT(kept.bytes, 0);
 }
