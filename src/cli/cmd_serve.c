@@ -3,6 +3,7 @@
  * lock then decides who is the daemon of this data directory. */
 #include "admin_token.h"
 #include "command.h"
+#include "demo_users.h"
 #include "herald.h"
 #include "reload.h"
 #include "secrets.h"
@@ -221,6 +222,24 @@ static int store_take(served *d) {
     return DN_EXIT_DONE;
 }
 
+/* A success that was made up cannot be taken back. */
+static int demo_take(const served *d) {
+    bool is_stranger = false;
+
+    if (!d->settings->demo) return DN_EXIT_DONE;
+    const int   rc = demo_is_stranger(d->service.store, &is_stranger);
+    const char *damage = dn_store_damage(d->service.store);
+    if (rc < 0)
+        return complain(DN_EXIT_FAILED, "the users cannot be read: %s",
+                        damage ? damage : dn_error_text(rc));
+    if (!is_stranger) return DN_EXIT_DONE;
+    return complain(
+        DN_EXIT_USAGE,
+        "demo: %s has users, and none is the demo's, which would make up how their days "
+        "go; name another --data, or leave demo out",
+        d->settings->data);
+}
+
 static int token_take(const served *d) {
     char      why[ADMIN_TOKEN_WHY];
     bool      made = false, older = false;
@@ -418,6 +437,7 @@ int cmd_serve(const call *c) {
         d->executable[0] = '\0';
     code = settings_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
+    if (code == DN_EXIT_DONE) code = demo_take(d);
     if (code == DN_EXIT_DONE) code = token_take(d);
     if (code == DN_EXIT_DONE) code = settings_show(d);
     if (code == DN_EXIT_DONE) code = tls_take(d);

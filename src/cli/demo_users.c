@@ -25,6 +25,22 @@ uint32_t demo_due(uint32_t i, int64_t now_ms) {
     return (uint32_t)((first + i % spread) % DN_DAY_MINUTES);
 }
 
+int demo_is_stranger(dn_store *store, bool *out_is) {
+    uint64_t users = 0;
+    dn_user  user;
+    char     id[DEMO_ID];
+
+    int rc = dn_store_count(store, &users);
+    *out_is = users > 0;
+    for (uint32_t i = 0; rc == DN_OK && *out_is && i < DEMO_USERS; i++) {
+        demo_id(i, id);
+        rc = dn_store_user(store, id, strlen(id), &user);
+        if (rc == DN_OK) *out_is = false;
+        else if (rc == DN_EDEAD) rc = DN_OK;
+    }
+    return rc;
+}
+
 bool demo_may_stay(const dn_user *user, int64_t now_ms) {
     const dn_day  today = dn_day_of_ms(now_ms);
     const int64_t past_ms = BEFORE_MINUTES * DN_MINUTE_MS, ahead_ms = AFTER_MINUTES * DN_MINUTE_MS;

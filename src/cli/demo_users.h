@@ -15,6 +15,9 @@ uint32_t demo_index(const char *id, size_t len);
 /* When i is due, if it is made now: five minutes ago to seventy minutes from now. */
 uint32_t demo_due(uint32_t i, int64_t now_ms);
 
+/* Are there users, and none of them the demo's? What it makes up is in the place of somebody's own days then. */
+DN_MUST_USE int demo_is_stranger(dn_store *store, bool *out_is);
+
 /* One that is there already stays as it is, if its day is done or its cutoff is still near; else it moves to now. */
 bool demo_may_stay(const dn_user *user, int64_t now_ms);
 

@@ -68,9 +68,16 @@ static bool is_same_directory(const char *a, const char *b) {
 int reload_probe(const dn_settings *now, const dn_settings *fresh, int listener,
                  char words[RELOAD_WORDS]) {
     const dn_store_config store = {.dir = fresh->data};
-    int                   rc = DN_OK;
+    const bool            is_same = is_same_directory(now->data, fresh->data);
+    int                   rc = is_same ? DN_OK : dn_store_probe(&store, words);
 
-    if (!is_same_directory(now->data, fresh->data)) rc = dn_store_probe(&store, words);
+    if (is_same && fresh->demo && !now->demo) {
+        (void)snprintf(words, RELOAD_WORDS,
+                       "demo is on now, and would make up how the days go in %s: name another data "
+                       "for it, or leave it out",
+                       fresh->data);
+        rc = DN_EINVAL;
+    }
     if (rc == DN_OK && strcmp(now->listen, fresh->listen) != 0)
         rc = dn_web_probe(fresh->listen, listener, words);
     return rc;

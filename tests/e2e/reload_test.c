@@ -105,6 +105,18 @@ TEST(the_log_level_holds_at_once) {
 
 /* ---- What a start would fail at ---- */
 
+TEST(a_daemon_does_not_become_a_demo_over_its_own_data) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--config", config_write(p, "runner = exec:/bin/true\n")));
+    (void)config_write(p, "demo = true\n");
+    hang_up(p);
+    WAIT_FOR(place_has_said(p, "warn  config.unusable: everything stays as it was: "), 20000);
+    CHECK(place_has_said(p, "demo is on now, and would make up how the days go in "));
+    CHECK_RUN(p, 0, "status");
+    CHECK_SAID("exec:/bin/true");
+}
+
 /* Where the data are and where it listens stands in the file, and in no flag. */
 static const char *world_write(const place *p, const char *data, const char *listens) {
     return config_write(p,

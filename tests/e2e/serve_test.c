@@ -182,6 +182,33 @@ TEST(a_demo_shows_something_within_seconds) {
     CHECK(place_has_said(p, "have had their day already"));
 }
 
+TEST(a_demo_does_not_make_up_the_days_of_users_who_are_somebodys_own) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--runner=exec:/bin/true"));
+    set(p, "ada", 60);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    CHECK_RUN(p, 2, "serve", "--demo");
+    CHECK_SAID("has users, and none is the demo's, which would make up how their days go; name "
+               "another --data");
+    place_serve(p, ARGS("--runner=exec:/bin/true"));
+    CHECK(place_has_said(p, "ready: 1 user in"));
+}
+
+TEST(a_demo_may_have_users_of_ones_own_beside_its_own) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--demo"));
+    WAIT_FOR(place_has_said(p, "The users (demo-0001"), 20000);
+    set(p, "ada", 60);
+    CHECK_RUN(p, 0, "users", "rm", "demo-0001");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    place_serve(p, ARGS("--demo"));
+    CHECK_RUN(p, 0, "users", "get", "ada");
+}
+
 /* ---- The end ---- */
 
 TEST(sigterm_lets_a_running_job_finish_and_commits_it) {
