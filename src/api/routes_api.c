@@ -114,16 +114,29 @@ static bool knows_members(exchange *x, json_t *body) {
     return true;
 }
 
+/* What is wrong with it, in words that mean something to who sent it: line and column say where, and the library's flags
+ * are nothing to him. */
+static const char *json_fault(json_error_t *error) {
+    char *const near = strstr(error->text, " near '");
+
+    switch (json_error_code(error)) {
+    case json_error_null_character:
+    case json_error_null_byte_in_key: return "\\u0000 stands for no character here";
+    default:
+        if (near) *near = '\0';
+        return error->text;
+    }
+}
+
 json_t *api_body(exchange *x) {
     json_error_t error;
-    char         text[96];
     json_t      *body =
         x->body_len > 0 ? json_loadb(x->body, x->body_len, JSON_REJECT_DUPLICATES, &error) : NULL;
 
     if (x->body_len == 0) (void)refuse(x, "a body is wanted: a JSON object");
     else if (!body)
-        (void)refuse(x, "the body is not JSON: %s, line %d, column %d",
-                     shown(error.text, strnlen(error.text, 40), text), error.line, error.column);
+        (void)refuse(x, "the body is not JSON: %s, line %d, column %d", json_fault(&error),
+                     error.line, error.column);
     if (body && knows_members(x, body)) return body;
     json_decref(body);
     return NULL;

@@ -7,6 +7,8 @@
 #include "text.h"
 #include "wire.h"
 
+#include "api/token.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,11 +47,13 @@ const char *target_named(const call *c) {
 
 /* ---- The token ---- */
 
-/* It goes into the head of a request: nothing but what a token is made of. */
+/* It goes into the head of a request: nothing but what a token is made of, and nothing that is another secret, or the
+ * first line of a file that was meant for something else. */
 static bool is_token(const char *text) {
+    if (strncmp(text, DN_TOKEN_BEGIN, sizeof DN_TOKEN_BEGIN - 1) != 0) return false;
     for (const char *at = text; *at; at++)
         if (*at <= ' ' || *at >= 0x7f) return false;
-    return *text != '\0' && strlen(text) < TARGET_TOKEN;
+    return strlen(text) < TARGET_TOKEN;
 }
 
 static int token_is(target *t, const char *text, const char *from, char *why) {

@@ -407,6 +407,8 @@ TEST(the_daemon_of_a_data_directory_is_found_by_it_and_by_its_url) {
     CHECK(setenv("DIURNAL_TOKEN", "diurnal_nobody-s", 1) == 0);
     CHECK_INT(place_run_bare(ARGS("users", "import", file), NULL), 1);
     CHECK(!strstr(place_said(), "may be registered"));
+    CHECK_INT(place_run_bare(ARGS("status", "--token-file", "/etc/passwd"), NULL), 2);
+    CHECK_SAID("/etc/passwd has no token");
     CHECK_INT(place_run_bare(ARGS("status", "--token-file", "/nowhere"), NULL), 2);
     CHECK_SAID("/nowhere: there is no such file");
     CHECK(unsetenv("DIURNAL_URL") == 0 && unsetenv("DIURNAL_TOKEN") == 0);
