@@ -45,8 +45,8 @@ typedef struct dn_runtime_config {
     int64_t            stall_ms; /* a handler that takes longer is named. 0: 1000. -1: never */
 } dn_runtime_config;
 
-/* DN_OK: the caller owns *out_runtime. DN_ENOMEM, DN_EINVAL or DN_EIO: it is untouched. Borrows config's
- * strings until dn_runtime_free. */
+/* DN_OK: the caller owns *out_runtime. DN_ENOMEM, DN_EINVAL or DN_EIO (errno says of what): it is untouched.
+ * Borrows config's strings until dn_runtime_free. */
 DN_MUST_USE int dn_runtime_new(const dn_runtime_config *config, dn_runtime **out_runtime);
 
 /* Starts the root on the first loop and runs until it has ended. DN_OK if it ended normally or was

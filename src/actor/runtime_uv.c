@@ -324,18 +324,39 @@ static void join_threads(uv_driver *d) {
 
 /* ---- Making and ending a runtime ---- */
 
+/* errno says of what. */
+static int refused(int uv_code) {
+    errno = -uv_code;
+    return uv_code == UV_ENOMEM ? DN_ENOMEM : DN_EIO;
+}
+
+/* Are there as many as a loop takes? Without the two of a pipe that libuv makes with its first one it ends the process without
+ * a word, and of a loop that cannot be made it leaves one open. */
+static int look_for_descriptors(void) {
+    enum { WANTED = 8 };
+    uv_file ends[WANTED];
+    int     code = 0, len = 0;
+
+    while (len < WANTED && (code = uv_pipe(ends + len, 0, 0)) == 0) len += 2;
+    while (len > 0) close(ends[--len]);
+    return code < 0 ? refused(code) : DN_OK;
+}
+
 static int side_init(dn_loop *l) {
     uv_side *s = side_of(l);
+    int      rc = look_for_descriptors();
 
+    if (rc < 0) return rc;
     s->random = entropy_seed();
     s->armed_ns = INT64_MAX;
     s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (s->timer_fd < 0) return DN_EIO;
-    if (uv_loop_init(&s->uv) != 0) {
+    rc = uv_loop_init(&s->uv);
+    if (rc < 0) {
         close(s->timer_fd);
-        return DN_EIO;
+        return refused(rc);
     }
-    int rc = uv_async_init(&s->uv, &s->async, on_async);
+    rc = uv_async_init(&s->uv, &s->async, on_async);
     if (rc == 0) rc = uv_prepare_init(&s->uv, &s->before_poll);
     s->before_poll.data = l;
     if (rc == 0) rc = uv_prepare_start(&s->before_poll, on_prepare);
@@ -392,6 +413,7 @@ int dn_runtime_new(const dn_runtime_config *config, dn_runtime **out_runtime) {
         *out_runtime = &d->runtime;
         return DN_OK;
     }
+    const int why = errno;
     while (sides > 0) {
         close_own(&d->sides[--sides]);
         uv_run(&d->sides[sides].uv, UV_RUN_DEFAULT);
@@ -399,6 +421,7 @@ int dn_runtime_new(const dn_runtime_config *config, dn_runtime **out_runtime) {
     }
     rt_done(&d->runtime);
     mem_free(d);
+    errno = why;
     return rc;
 }
 

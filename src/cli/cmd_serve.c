@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -390,6 +391,19 @@ static int tree_make(served *d) {
     return DN_EXIT_DONE;
 }
 
+/* errno is that of dn_runtime_new. */
+static int complain_of_runtime(int rc) {
+    struct rlimit limit = {0};
+
+    if (rc == DN_EIO && errno == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        return complain(DN_EXIT_FAILED,
+                        "open files: this process may have %lld, and was started with too many of "
+                        "them open: raise it (ulimit -Hn, LimitNOFILE=) or close some",
+                        (long long)limit.rlim_cur);
+    return complain(DN_EXIT_FAILED, "the runtime cannot be made: %s",
+                    rc == DN_EIO ? strerror(errno) : dn_error_text(rc));
+}
+
 static int run_to_the_end(served *d) {
     const char *loops[DN_SERVICE_LOOPS + 1];
     for (int i = 0; i < DN_SERVICE_LOOPS; i++) loops[i] = dn_service_loops[i];
@@ -400,8 +414,7 @@ static int run_to_the_end(served *d) {
         .cls = &dn_supervisor_class, .config = &d->tree.top, .name = DN_SERVICE_TOP};
     int rc = dn_runtime_new(&config, &d->runtime);
 
-    if (rc < 0)
-        return complain(DN_EXIT_FAILED, "the runtime cannot be made: %s", dn_error_text(rc));
+    if (rc < 0) return complain_of_runtime(rc);
     listen_to_signals(d->runtime);
     rc = dn_runtime_run(d->runtime, &root);
     stops_mask(SIG_BLOCK); /* what comes from here on is for who is started anew, or for nobody */

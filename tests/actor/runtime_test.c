@@ -2,8 +2,10 @@
 #define _GNU_SOURCE /* pthread_setattr_default_np */
 #include "cast.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -74,6 +76,34 @@ TEST(a_runtime_may_be_freed_without_having_run) {
     runtime_begins();
     dn_runtime_free(rt);
     dn_runtime_free(NULL);
+}
+
+/* All below it are open. */
+static int lowest_descriptor(void) {
+    const int fd = dup(STDIN_FILENO);
+
+    CHECK(fd >= 0 && close(fd) == 0);
+    return fd;
+}
+
+TEST(without_descriptors_there_is_no_runtime_and_it_is_said_of_what) {
+    const int     first = lowest_descriptor();
+    dn_runtime   *made = NULL;
+    int           spare = 0, rc = DN_EIO;
+    struct rlimit limit;
+
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (; rc == DN_EIO; spare++) {
+        limit.rlim_cur = (rlim_t)(first + spare);
+        CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        errno = 0;
+        rc = dn_runtime_new(NULL, &made);
+        if (rc == DN_EIO) CHECK_INT(errno, EMFILE);
+    }
+    CHECK_INT(rc, DN_OK);
+    CHECK(spare > 1);
+    dn_runtime_free(made);
+    CHECK_MSG(lowest_descriptor() <= first + 2, "descriptors were left"); /* libuv's pipe stays */
 }
 
 TEST(a_runtime_has_one_to_sixteen_loops) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -149,6 +150,26 @@ TEST(a_stream_that_is_closed_costs_what_would_be_said_there_and_no_file_of_the_d
         CHECK(waitpid(daemon, &status, 0) == daemon);
         const char *sign = place_read(path), *end = strchr(sign, '\n');
         CHECK_MSG(end && end[1] == '\0', "the lock has: %s", sign);
+    }
+}
+
+/* Of those it may have, whoever starts it holds all but a few open. */
+TEST(started_with_too_many_files_open_it_says_so_and_ends) {
+    enum { MAY = 140, LEAST_LEFT = 10, MOST_LEFT = 16 };
+    place              *p = place_new(NULL);
+    const struct rlimit limit = {MAY, MAY};
+    int                 held[MAY], len = 0;
+
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    while (len < MAY && (held[len] = open("/dev/null", O_RDONLY)) >= 0) len++; /* it has them too */
+    CHECK_INT(errno, EMFILE);
+    for (int left = 0; left <= MOST_LEFT; left++) {
+        if (left >= LEAST_LEFT) {
+            CHECK_RUN(p, 1, "serve", "--runner", "exec:/bin/true", "--listen=127.0.0.1:0",
+                      "--max-concurrency=1");
+            CHECK_SAID("diurnal: open files: this process may have 140, and was started with too");
+        }
+        CHECK_INT(close(held[--len]), 0);
     }
 }
 
