@@ -1,10 +1,11 @@
 /* minute.js - who is due in a minute, and how each of them is today. */
 import { get, page, query } from './api.js';
-import { chip, empty, failure, h, later, loading, rowsIn, show, theirs } from './dom.js';
+import { chip, empty, failure, h, loading, rowsIn, show, theirs } from './dom.js';
 import { linkTo } from './router.js';
 import { due, dueText, number, when } from './words.js';
 
 const PAGE = 50, RUNNING = 500;
+const QUIET = 150, SHARE = 9; /* ms before it is read; and for each spent reading so many are left to others */
 
 /* last_date has a day's outcome when it is not before that day. Who begins later has nothing to come on it. */
 function stateOf(user, day, running) {
@@ -18,11 +19,11 @@ export function minuteUsers() {
     const table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Users of the minute' }, h('table', null,
         h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'User'), h('th', { scope: 'col' }, 'Today'), h('th', { scope: 'col' }, 'Last success'))), body));
     const more = h('button', { type: 'button', hidden: true }, 'More'), note = h('div');
-    let minute = null, day = null, known = '', limit = PAGE, reading = null, again = false, running = new Set();
+    let minute = null, day = null, known = '', limit = PAGE, reading = null, again = false, running = new Set(), timer = 0, took = 0;
 
     async function read() {
         reading?.abort();
-        const own = reading = new AbortController(), at = dueText(minute);
+        const own = reading = new AbortController(), at = dueText(minute), began = performance.now();
         try {
             const list = await page('/daily/users', { due_from: at, due_to: at, limit }, own.signal);
             const runs = known && JSON.parse(known)?.running > 0 ? await get('/daily/running' + query({ limit: RUNNING }), own.signal) : { items: [] };
@@ -36,11 +37,12 @@ export function minuteUsers() {
             show(table, false);
             note.replaceChildren(failure(error, read));
         } finally {
-            if (reading === own) ended();
+            if (reading === own) ended(performance.now() - began);
         }
     }
-    function ended() {
+    function ended(ms) {
         reading = null;
+        took = ms;
         if (again) soon();
         again = false;
     }
@@ -58,10 +60,14 @@ export function minuteUsers() {
             },
         };
     };
-    /* What is being read may take longer than it takes to change: it is read to its end, and once more. */
-    const soon = later(150, () => { if (reading) again = true; else read(); });
+    /* What is being read may take longer than it takes to change: it is read to its end, and once more. Among millions the
+     * daemon goes through all users for it, so a long time to read makes for a long time until the next. */
+    function soon() {
+        timer ||= setTimeout(() => { timer = 0; if (reading) again = true; else read(); }, Math.max(QUIET, SHARE * took));
+    }
     function stop() {
-        soon.cancel();
+        clearTimeout(timer);
+        timer = took = 0;
         reading?.abort();
         reading = null;
         again = false;

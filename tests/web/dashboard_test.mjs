@@ -345,6 +345,27 @@ const tests = {
         }, ['--window-minutes', '1']);
     },
 
+    async whose_minute_takes_long_to_read_is_read_the_more_rarely_however_often_it_changes() {
+        await used({}, async (page, daemon) => {
+            const due = dueIn(120), slow = 300, asked = [], answered = [], isOf = (url) => url.includes('/daily/users?due_from=' + encodeURIComponent(due));
+            await page.route((url) => isOf(url.href), async (route) => {
+                asked.push(Date.now());
+                await new Promise((done) => setTimeout(done, slow));
+                await route.continue();
+            });
+            page.on('response', (response) => { if (isOf(response.url())) answered.push(Date.now()); });
+            await daemon.put('first', due, '2999-01-01');
+            await goes(page, `today/${due}`);
+            for (let n = 0; answered.length < 3; n++) {
+                await daemon.put(`ok-${n}`, due);
+                await page.waitForTimeout(50);
+            }
+            /* The answer is heard of a little later here than there. */
+            for (let i = 1; i < 3; i++) assert.ok(asked[i] - answered[i - 1] > 5 * slow, `${asked} ${answered}`);
+            await sees(page, '.minute-users tbody', 'ok-0');
+        });
+    },
+
     async a_bad_job_is_told_with_its_attempts_and_the_class_of_its_error() {
         await used({}, async (page, daemon) => {
             await daemon.put('bad bob', dueIn(30));
