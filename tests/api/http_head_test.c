@@ -58,6 +58,10 @@ TEST(what_the_fields_mean_for_the_reading_is_told) {
     CHECK(head.chunked);
     CHECK_INT(reads_lines("POST /x HTTP/1.1", "Host: a\r\nExpect: 100-Continue\r\n"), 0);
     CHECK(head.expects_continue);
+    CHECK_INT(reads_lines("POST /x HTTP/1.1",
+                          "Host: a\r\nContent-Length: 1\r\nContent-Encoding: Identity\r\n"),
+              0);
+    CHECK_INT(reads_lines("GET / HTTP/1.1", "Host: a\r\nContent-Encoding: gzip\r\n"), 0);
     CHECK_INT(reads_lines("GET / HTTP/1.1", "Host: a\r\nConnection: x, Close\r\n"), 0);
     CHECK(!head.keep_alive);
     CHECK_INT(reads_lines("GET / HTTP/1.0", ""), 0);
@@ -206,6 +210,11 @@ static const struct refused {
     {"GET / HTTP/2.0", "Host: a\r\n", 505},
     {"PRI * HTTP/2.0", "", 505},
     {"POST / HTTP/1.1", "Host: a\r\nExpect: 200-ok\r\n", 417},
+    {"POST / HTTP/1.1", "Host: a\r\nContent-Length: 1\r\nContent-Encoding: gzip\r\n", 415},
+    {"POST / HTTP/1.1", "Host: a\r\nTransfer-Encoding: chunked\r\nContent-Encoding: br\r\n", 415},
+    {"POST / HTTP/1.1",
+     "Host: a\r\nContent-Length: 1\r\nContent-Encoding: identity\r\nContent-Encoding: gzip\r\n",
+     415},
 };
 
 TEST(what_could_be_read_in_two_ways_is_refused) {

@@ -156,7 +156,7 @@ static const char *response_fault(const said *s, const json_t *response) {
 
 /* What can be answered to any request at all; each operation refers to it once. */
 static bool is_of_all(int status) {
-    static const int of_all[] = {400, 408, 414, 417, 431, 500, 505};
+    static const int of_all[] = {400, 408, 414, 415, 417, 431, 500, 505};
 
     for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
         if (of_all[i] == status) return true;

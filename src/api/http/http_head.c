@@ -285,6 +285,16 @@ static int read_coding(http_head *head, http_fault *out_fault) {
     return DN_OK;
 }
 
+/* To whom nothing is compressed, what is would be garbage: each line of an import wrong, and nobody registered. */
+static int read_content_coding(const http_head *head, http_fault *out_fault) {
+    const http_text *coding = http_field_of(head, "content-encoding");
+
+    if (!coding || (head->content_length <= 0 && !head->chunked)) return DN_OK;
+    if (fields_called(head, "content-encoding") == 1 && http_text_is_like(*coding, "identity"))
+        return DN_OK;
+    return refuse(out_fault, 415, "a body is taken as it is, without a Content-Encoding");
+}
+
 static int read_expect(http_head *head, http_fault *out_fault) {
     const http_text *expect = http_field_of(head, "expect");
 
@@ -322,6 +332,7 @@ int http_head_read(const char *bytes, size_t len, http_head *out, http_fault *ou
         rc = refuse(out_fault, 400, "a request has one Authorization");
     if (rc == DN_OK) rc = read_length(out, out_fault);
     if (rc == DN_OK) rc = read_coding(out, out_fault);
+    if (rc == DN_OK) rc = read_content_coding(out, out_fault);
     if (rc == DN_OK) rc = read_expect(out, out_fault);
     if (rc == DN_OK) read_connection(out);
     return rc;
