@@ -9,6 +9,7 @@
  * - An end before the end it promised (a short body, a broken chunk): an error, even after a 200:
  *   the server may have died in the middle of the job, and a second attempt bears the same key.
  * - Headers of more than 64 KiB, or informational answers (1xx) of so much: an error.
+ * - Extensions of chunks, or what else is neither headers nor body, without end: an error.
  * - Nothing, or next to nothing: idle_ms, and the run's own limit, which whoever began it watches
  *   too. */
 #include "answer.h"
@@ -184,6 +185,7 @@ static size_t on_body(char *data, size_t one, size_t len, void *context) {
 
     (void)one;
     touch(r);
+    http_loop_heard(http_of(r)->loop, len);
     r->body_bytes += len;
     r->cut_short = r->body_bytes > ANSWER_MAX || (status_of(t) / 100 != 2 && !keep(r, data, len));
     return r->cut_short ? 0 : len;
@@ -195,6 +197,7 @@ static size_t on_header(char *data, size_t one, size_t len, void *context) {
 
     (void)data, (void)one;
     touch(r);
+    http_loop_heard(http_of(r)->loop, len);
     r->header_bytes += len;
     if (r->header_bytes > HEADERS_BYTES_MAX) r->headers_flood = true;
     return r->headers_flood ? 0 : len;
@@ -243,6 +246,8 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
         run_say(&r->run,
                 "a header too long to be read, or no memory for it; all of them may have %d KiB",
                 HEADERS_BYTES_MAX / 1024);
+    } else if (t->flooded) {
+        run_say(&r->run, "no end of what is neither headers nor body");
     } else if (t->forbidden) {
         run_say(
             &r->run,
@@ -279,7 +284,7 @@ static void see_version(http *h, const http_transfer *t) {
 static bool found_it_closed(const http_run *r, const http_transfer *t, CURLcode code) {
     long connects = 0;
 
-    if (r->again || r->header_bytes > 0) return false;
+    if (r->again || t->flooded || r->header_bytes > 0) return false;
     if (code != CURLE_RECV_ERROR && code != CURLE_SEND_ERROR && code != CURLE_GOT_NOTHING)
         return false;
     (void)curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connects);

@@ -10,6 +10,7 @@
 #include "http_loop.h"
 
 #include "address.h"
+#include "received.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,8 +25,11 @@ typedef struct watched {
     uv_poll_t     poll;
     http_loop    *loop;
     curl_socket_t fd;
-    int           wanted;  /* by libcurl: UV_READABLE, UV_WRITABLE */
-    int           watched; /* by libuv */
+    int           wanted;          /* by libcurl: UV_READABLE, UV_WRITABLE */
+    int           watched;         /* by libuv */
+    uint32_t      reads;           /* since a transfer on it ended */
+    uint64_t      received, heard; /* before the first of these that are counted; since then */
+    bool          flooded;
 } watched;
 
 struct http_loop {
@@ -34,8 +38,10 @@ struct http_loop {
     http_loop_config config;
     http_transfer   *idle;
     uint32_t         idle_len;
-    bool             inside; /* libcurl is at work */
-    watched        **by_fd;  /* descriptors are small numbers */
+    bool             inside;  /* libcurl is at work */
+    watched         *reading; /* for this one; NULL: it has gone, or it is a timer's turn */
+    bool             flooded; /* and so was that */
+    watched        **by_fd;   /* descriptors are small numbers */
     size_t           by_fd_len;
 };
 
@@ -53,6 +59,8 @@ static http_transfer *transfer_of(CURL *easy) {
 static void finish(http_loop *l, http_transfer *t, CURLcode code) {
     curl_multi_remove_handle(l->multi, t->easy);
     t->started = false;
+    t->flooded = l->flooded;
+    if (l->reading) l->reading->reads = 0;
     l->config.done(l->config.context, t, code);
 }
 
@@ -121,8 +129,34 @@ static watched *watched_new(http_loop *l, curl_socket_t fd) {
 }
 
 static void watched_free(http_loop *l, watched *w) {
+    if (l->reading == w) l->reading = NULL;
     l->by_fd[w->fd] = NULL;
     uv_close((uv_handle_t *)&w->poll, free_handle);
+}
+
+/* libcurl finds its end behind what has come already: and so the transfer that it is ends, and no other. That it is closed the
+ * other side is told at once, though it has not room to say all it wants. */
+static void break_off(int fd) {
+    const struct linger at_once = {.l_onoff = 1};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    (void)shutdown(fd, SHUT_RDWR);
+}
+
+/* What stands between the chunks of a body, say, libcurl reads over as long as it comes. An answer of usual length is read with
+ * a few of these, and not counted. */
+static bool is_flooded(watched *w) {
+    enum { READS_UNCOUNTED = 16, UNHEARD_MAX = 4 << 20 };
+
+    if (w->flooded || ++w->reads < READS_UNCOUNTED) return w->flooded;
+    const uint64_t received = received_over(w->fd);
+    if (w->reads == READS_UNCOUNTED) {
+        w->received = received;
+        w->heard = 0;
+    }
+    w->flooded = received > w->received + w->heard + UNHEARD_MAX;
+    if (w->flooded) break_off(w->fd);
+    return w->flooded;
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events) {
@@ -144,7 +178,16 @@ static void on_ready(uv_poll_t *poll, int status, int events) {
     }
     if (events & UV_READABLE) bits |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE) bits |= CURL_CSELECT_OUT;
-    act(w->loop, w->fd, bits); /* w may be closing after this */
+    http_loop *l = w->loop;
+    l->reading = w;
+    l->flooded = events & UV_READABLE && is_flooded(w);
+    act(l, w->fd, bits); /* w may be closing after this */
+    l->reading = NULL;
+    l->flooded = false;
+}
+
+void http_loop_heard(http_loop *l, size_t len) {
+    if (l->reading) l->reading->heard += len;
 }
 
 /* ---- What libcurl calls; none of these calls libcurl ---- */
@@ -252,6 +295,7 @@ http_transfer *http_loop_take(http_loop *l) {
     t->error[0] = '\0';
     t->socket_errno = 0;
     t->forbidden = false;
+    t->flooded = false;
     return t;
 }
 

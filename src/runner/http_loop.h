@@ -22,6 +22,7 @@ typedef struct http_transfer {
     int                socket_errno; /* why it got no socket; 0: no such trouble */
     bool               forbidden;    /* an address it was to connect to is one of those */
     char               address[48];  /* which */
+    bool               flooded;      /* it was ended for what came without end, and was not heard */
     char               error[CURL_ERROR_SIZE];
 
     /* http_loop's */
@@ -47,6 +48,10 @@ void           http_loop_give(http_loop *l, http_transfer *t);
 
 DN_MUST_USE int http_loop_start(http_loop *l, http_transfer *t); /* DN_OK or DN_ENOMEM */
 void http_loop_stop(http_loop *l, http_transfer *t); /* closes its connection; done is not called */
+
+/* So much of what came has reached whom it is for. In callbacks of libcurl: the rest is what libcurl reads and tells nobody of,
+ * and of that there may be 4 MiB for a transfer. */
+void http_loop_heard(http_loop *l, size_t len);
 
 /* At most so many connections to the host, the rest are streams in them. 0: no bound. */
 void http_loop_set_connections(http_loop *l, long max);

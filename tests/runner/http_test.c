@@ -314,6 +314,56 @@ static void sends_a_trailer_without_end(int fd) {
 
 TEST(a_trailer_without_end_is_an_error) { ends_as_too_long(sends_a_trailer_without_end, 200); }
 
+static void ends_as_flood(peer_manner *how, uint32_t status) {
+    stage *s = one_run_at(how);
+
+    s->timeout_ms = 3600000; /* it is not that which ends it */
+    stage_plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, status);
+    CHECK_STR(s->runs[0].detail, "no end of what is neither headers nor body");
+    peer_sees_all_closed();
+}
+
+static void extends_a_chunk_without_end(int fd) {
+    goes_on_without_end(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=");
+}
+
+TEST(a_chunk_extension_without_end_is_an_error) { ends_as_flood(extends_a_chunk_without_end, 200); }
+
+static void extends_each_chunk_by_far(int fd) {
+    static char much[16 * 1024];
+
+    (void)peer_reads(fd);
+    (void)peer_says(fd, "HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n");
+    memset(much, 'x', sizeof much);
+    while (peer_says(fd, "1;") && peer_sends(fd, much, sizeof much) && peer_says(fd, "\r\n!\r\n")) {
+    }
+}
+
+TEST(chunks_that_are_extended_by_far_are_an_error) {
+    ends_as_flood(extends_each_chunk_by_far, 500);
+}
+
+static void extends_a_chunk_much(int fd) {
+    static char much[256 * 1024];
+
+    memset(much, 'x', sizeof much);
+    while (peer_reads(fd))
+        if (!peer_says(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;") ||
+            !peer_sends(fd, much, sizeof much) || !peer_says(fd, "\r\nok\r\n0\r\n\r\n"))
+            return;
+}
+
+/* Of all of them together it would be too much. */
+TEST(chunks_that_are_extended_much_are_read_over_run_by_run) {
+    stage *s = one_run_at(extends_a_chunk_much);
+
+    for (int i = 0; i < 40; i++) stage_asks(s, "bob");
+    stage_plays_clean(s);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    CHECK_INT(atomic_load(&peer_seen->accepted), 1);
+}
+
 /* ---- Bad manners: an end too early ---- */
 
 static void closes_at_once(int fd) { (void)fd; }
