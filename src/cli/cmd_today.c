@@ -1,5 +1,6 @@
 /* cmd_today.c - the day drawn in the terminal: an hour a row, and how its users are. */
 #include "client.h"
+#include "screen.h"
 #include "when.h"
 
 #include "api/words.h"
@@ -107,13 +108,6 @@ static void draw(const json_t *answer, bool colours) {
     printf("\n");
 }
 
-/* A terminal that does more than print lines. */
-static bool is_screen(const call *c) {
-    const char *term = call_variable(c, "TERM");
-
-    return isatty(STDOUT_FILENO) == 1 && term && strcmp(term, "dumb") != 0;
-}
-
 /* no-color.org: any value but an empty one. */
 static bool wants_colours(const call *c) {
     const char *no = call_variable(c, "NO_COLOR");
@@ -122,7 +116,8 @@ static bool wants_colours(const call *c) {
 }
 
 int cmd_today(const call *c) {
-    const bool  watch = call_flag(c, "watch") != NULL, screen = is_screen(c);
+    const bool  watch = call_flag(c, "watch") != NULL;
+    const bool  screen = screen_is_there(call_variable(c, "TERM"));
     const char *day = call_flag(c, "day");
     dn_day      date;
     int         exit_code = when_day(c, "day", &date);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     EVERY_SECONDS = 2,
@@ -355,5 +354,6 @@ int cmd_top(const call *c) {
                         EVERY_MOST);
     DN_AUTO(client) asked = client_of(c, &exit_code);
     if (!asked) return exit_code;
-    return c->json || isatty(STDOUT_FILENO) != 1 ? once(c, asked) : live(asked, every_ms);
+    return c->json || !screen_is_there(call_variable(c, "TERM")) ? once(c, asked)
+                                                                 : live(asked, every_ms);
 }

@@ -24,6 +24,10 @@ static struct {
     struct termios before;
 } the = {.ends = -1, .winks = -1};
 
+bool screen_is_there(const char *term) {
+    return isatty(STDOUT_FILENO) == 1 && term && *term && strcmp(term, "dumb") != 0;
+}
+
 static void say(const char *text) {
     size_t len = strlen(text);
 

@@ -5,7 +5,10 @@
 
 #include "diurnal/base.h"
 
-/* Takes standard output, which is a terminal: another page, no cursor, and what is typed is not shown. A complaint gives it
+/* Is standard output a terminal that does more than print lines? term: what TERM says; NULL: nothing. */
+bool screen_is_there(const char *term);
+
+/* Takes standard output, which is such a terminal: another page, no cursor, and what is typed is not shown. A complaint gives it
  * back first. */
 void screen_begin(void);
 void screen_end(void); /* once more does nothing */

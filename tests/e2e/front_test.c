@@ -182,6 +182,7 @@ TEST(top_draws_itself_again_and_again_in_whatever_room_there_is) {
     place *p = served();
     int    terminal, status;
 
+    CHECK(setenv("TERM", "xterm", 1) == 0);
     const pid_t top = place_begin_at_terminal(p, ARGS("top", "--every", "1"), 24, 80, &terminal);
     WAIT_FOR(shows(terminal, "ACTOR"), 20000);
     CHECK(strncmp(seen, "\033[?1049h\033[?25l", 14) == 0 && !is_as_before(terminal));
@@ -243,6 +244,7 @@ TEST(top_gives_the_terminal_back_however_it_ends) {
         {0, "q", false, 0}, {SIGTERM, "", false, 0}, {SIGHUP, "", false, 0}, {0, "", true, 1}};
     place *p = served();
 
+    CHECK(setenv("TERM", "xterm", 1) == 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int terminal, status;
         forget();
@@ -264,11 +266,31 @@ TEST(top_gives_the_terminal_back_however_it_ends) {
     }
 }
 
+TEST(top_says_it_once_at_a_terminal_that_cannot_be_drawn_at) {
+    static const char *const terms[] = {"dumb", "", NULL};
+    place                   *p = served();
+    int                      terminal, status;
+
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        CHECK((terms[i] ? setenv("TERM", terms[i], 1) : unsetenv("TERM")) == 0);
+        forget();
+        const pid_t top = place_begin_at_terminal(p, ARGS("top"), 24, 80, &terminal);
+        WAIT_FOR((look(terminal), waitpid(top, &status, WNOHANG) == top), 20000);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        look(terminal);
+        CHECK(strstr(seen, "ACTOR"));
+        CHECK_MSG(!strchr(seen, '\033'), "it shows: %s", seen);
+        (void)close(terminal);
+    }
+    stops(p);
+}
+
 /* It waits for an answer then, and for nothing else. */
 TEST(top_is_ended_also_while_the_daemon_does_not_answer) {
     place *p = served();
     int    terminal, status;
 
+    CHECK(setenv("TERM", "xterm", 1) == 0);
     place_signal(p, SIGSTOP);
     forget();
     const pid_t top = place_begin_at_terminal(p, ARGS("top"), 24, 80, &terminal);
