@@ -256,7 +256,8 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
     } else if (t->socket_errno) {
         run_say(&r->run, "no socket to be had: %s", strerror(t->socket_errno));
     } else if (code == CURLE_OPERATION_TIMEDOUT && r->timeout_ms > 0 &&
-               total_us / 1000 >= r->timeout_ms) {
+               total_us / 1000 + 1 >= r->timeout_ms) {
+        /* Where it is over is seen by libcurl in milliseconds, which it rounds so that one may be missing. */
         run_say(&r->run, "no answer within %lld ms", (long long)r->timeout_ms);
         outcome = DN_OUTCOME_TIMEOUT;
     } else {
