@@ -137,7 +137,9 @@ static __attribute__((noinline)) void window_end(dn_loop *l, dn_self *a, uint32_
     if (l->window == 1 || brief) a->busy_ns += took_ns;
     else l->unattributed_ns += took_ns;
     if (l->window == 1) note_longest(a, took_ns, kind);
-    l->stride = !brief ? 1 : l->stride < WINDOW_MAX ? l->stride * 2 : WINDOW_MAX;
+    const bool     tiny = took_ns < (int64_t)l->window * l->exact_ns / EXACT_READINGS;
+    const uint32_t max = tiny ? WINDOW_LONGEST : WINDOW_MAX;
+    l->stride = !brief ? 1 : l->stride * 2 < max ? l->stride * 2 : max;
     look_whether_to_poll(l);
     window_begin(l);
 }
@@ -491,7 +493,10 @@ static __attribute__((noinline)) void run_turns(dn_loop *l) {
         dn_self *next = a->run_next;
 
         run_unqueue(l, a);
-        if (next != RUN_END) __builtin_prefetch(next->user_head);
+        if (next != RUN_END) {
+            __builtin_prefetch(next->user_head);
+            __builtin_prefetch(next->state);
+        }
         if (__builtin_expect(!turn_brief(l, a), 0)) poll = l->poll_due;
         a = next != RUN_END ? next : l->run_head;
     }

@@ -215,9 +215,10 @@ enum {
     POLL_NS = 200 * 1000,
     /* Handlers that take longer than so many readings of the clock are timed one by one. Shorter ones
      * are timed by the window, of at most so many messages: three of them take no longer than one
-     * reading. */
+     * reading. Where each takes less than one, of more: at that speed the readings would be a tenth of all. */
     EXACT_READINGS = 10,
     WINDOW_MAX = 64,
+    WINDOW_LONGEST = 256,
     RETURN_BATCH = 32,
 };
 
