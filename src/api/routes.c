@@ -220,12 +220,26 @@ static route_step no_route(exchange *x) {
 
 static bool has_body(const http_head *head) { return head->chunked || head->content_length > 0; }
 
+/* What is to be done only if something is so is not done as if nothing had been said. */
+static bool has_condition(const http_head *head) {
+    static const char *const conditions[] = {"if-match", "if-none-match", "if-unmodified-since"};
+
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
+        if (http_field_of(head, conditions[i])) return true;
+    return false;
+}
+
 /* Of the API a typing error is never passed over, and what is sent is meant; a page or a probe may be asked with anything. */
 static bool is_understood(exchange *x) {
     static const char api_path[] = "/api/";
 
     if (strncmp(x->route->path, api_path, sizeof api_path - 1) != 0) return true;
     if (!api_knows_query(x)) return false;
+    if (changes_something(x->route) && has_condition(x->head)) {
+        x->response = http_problem(400, "nothing is changed on a condition: leave out If-Match, "
+                                        "If-None-Match and If-Unmodified-Since");
+        return false;
+    }
     if (x->route->body != ROUTE_NO_BODY || !has_body(x->head)) return true;
     x->response = http_problem(400, "this takes no body");
     return false;

@@ -205,6 +205,24 @@ TEST(who_takes_gzip_gets_it_and_head_says_how_long_it_would_be) {
     stops(p);
 }
 
+TEST(what_is_to_be_changed_on_a_condition_is_not_changed_without_it) {
+    static const char        ada[] = "/api/v1/daily/users/ada", body[] = "{\"due\":\"09:00\"}";
+    static const char *const conditions[] = {
+        "If-None-Match: *\r\n", "If-Match: W/\"0\"\r\n",
+        "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT\r\n"};
+    place *p = serves();
+
+    CHECK_ASKS(p, 201, "PUT", ada, "{\"due\":\"08:00\"}");
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        CHECK_INT(asks_whole(p, "PUT", ada, admin, conditions[i], body, sizeof body - 1), 400);
+        CHECK_DETAIL("condition");
+        CHECK_INT(asks_whole(p, "DELETE", ada, admin, conditions[i], NULL, 0), 400);
+    }
+    CHECK_ASKS(p, 200, "GET", ada, NULL);
+    CHECK_STR(member("due"), "08:00");
+    stops(p);
+}
+
 /* ---- Once ---- */
 
 static int asks_once(const place *p, const char *path, const char *token, const char *key,
