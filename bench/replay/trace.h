@@ -19,6 +19,10 @@
 
 enum { TRACE_WHY = 1024, TRACE_LINE_MAX = 1024 * 1024, TRACE_COUNT_MAX = 100000000 };
 
+/* The years there are, 1970 to 2261: clocks count nanoseconds in 64 bits. No wall clock of a run is outside of them. */
+#define TRACE_FIRST_MS  0
+#define TRACE_BEHIND_MS (106651 * DN_DAY_MS)
+
 /* From the header; what it leaves out is as in the daemon. In the bounds of the daemon's settings. */
 typedef struct trace_settings {
     int64_t start_ms, end_ms; /* start < end */

@@ -61,6 +61,13 @@ int trace_header_read(const trace_line *line, trace_settings *out_settings,
         rc = trace_fault(fault, "end: %s is not after the start, %s; a run has a length",
                          trace_value_show(&end, end_text), trace_value_show(&start, start_text));
     }
+    if (rc == DN_OK && (s.start_ms < TRACE_FIRST_MS || s.end_ms > TRACE_BEHIND_MS)) {
+        const trace_value *const outside = s.start_ms < TRACE_FIRST_MS ? &start : &end;
+        char                     text[TRACE_SHOWN];
+
+        rc = trace_fault(fault, "%s: %s is out of the years there are; want 1970 to 2261",
+                         outside == &start ? "start" : "end", trace_value_show(outside, text));
+    }
     if (rc == DN_OK) rc = otherwise_read(json_object_get(root, "default"), &s.otherwise, fault);
     for (size_t i = 0; i < TRACE_NUMBERS && rc == DN_OK; i++) {
         const trace_value value = trace_value_of(json_object_get(root, trace_numbers[i].key));

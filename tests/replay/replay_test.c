@@ -396,6 +396,29 @@ TEST(of_two_runs_into_one_directory_the_second_is_refused_and_the_first_is_whole
 }
 
 /* The date of an instant is written out once a day, whichever way the clock goes. */
+/* The years go as far as a clock of nanoseconds does; 2100 is no leap year, 2000 is one. */
+TEST(days_at_both_ends_of_the_years_there_are_and_of_a_century_are_days) {
+    static const struct {
+        const char *start, *end, *last;
+        int         days;
+    } runs_of[] = {
+        {"1970-01-01T00:00:00Z", "1970-01-03T00:00:00Z", "1970-01-02", 2},
+        {"2261-12-30T00:00:00Z", "2262-01-01T00:00:00Z", "2261-12-31", 2},
+        {"2100-02-27T00:00:00Z", "2100-03-02T00:00:00Z", "2100-03-01", 3},
+        {"2000-02-27T00:00:00Z", "2000-03-02T00:00:00Z", "2000-03-01", 4},
+    };
+
+    for (size_t i = 0; i < sizeof runs_of / sizeof *runs_of; i++) {
+        trace_is("{\"trace\":1,\"start\":\"%s\",\"end\":\"%s\"}\n"
+                 "{\"at\":\"%s\",\"op\":\"user\",\"id\":\"ada\",\"due\":\"23:59\"}\n"
+                 "{\"at\":\"%s\",\"op\":\"clock\",\"step_ms\":0}\n",
+                 runs_of[i].start, runs_of[i].end, runs_of[i].start, runs_of[i].start);
+        runs();
+        CHECK_INT(LINES("\"finalize\"", "success"), runs_of[i].days);
+        CHECK_INT(LINES("\"finalize\"", runs_of[i].last), 1);
+    }
+}
+
 TEST(every_instant_is_written_as_the_wall_clock_has_it) {
     trace_is(
         HEADER("2024-02-28T23:59:00Z", "2024-03-01T00:02:00Z",
