@@ -161,40 +161,48 @@ static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* The planner asks at every tick until it is told: what stands in the line already does not join it again. False: it
- * does. */
-static bool is_new(dn_numbers *pending, uint64_t n, dn_day day) {
-    const uint64_t *waits = dn_numbers_find(pending, n);
-
-    if (waits && *waits == (uint32_t)day) return false;
+static void note_waiting(dn_numbers *pending, uint64_t n, dn_day day) {
     if (dn_numbers_put(pending, n, (uint32_t)day) < 0)
         dn_fail_code(DN_ENOMEM, "no memory for what waits to be written");
+}
+
+/* The planner asks at every tick until it is told: what stands in the line already does not join it again. False: nothing
+ * of it does, and it is nobody's from now on. */
+static bool cutoff_joins(kv *k, dn_cutoff *c) {
+    const uint64_t *waits = dn_numbers_find(&k->pending, c->n);
+
+    if (waits && *waits == (uint32_t)c->day) {
+        c->n = 0;
+        return false;
+    }
+    note_waiting(&k->pending, c->n, c->day);
     return true;
 }
 
-/* A cutoff or missed days: whose, and which day stands for it. */
-static uint64_t *asked_for(dn_msg *m, size_t at, dn_day *out_day) {
-    void *entry = (char *)dn_msg_body(m) + at;
+/* Likewise. What waits are all days up to the one that is noted; it may lie behind those that are asked for, where the
+ * clock was set back since. */
+static bool missed_join(kv *k, dn_missed_days *m) {
+    const uint64_t *waits = dn_numbers_find(&k->pending_missed, m->n);
+    const dn_day    last = waits ? (dn_day)(uint32_t)*waits : 0;
 
-    if (dn_msg_kind(m) == DN_FINALIZE_CUTOFF) {
-        *out_day = ((dn_cutoff *)entry)->day;
-        return &((dn_cutoff *)entry)->n;
+    if (waits && last >= m->days.last) {
+        m->n = 0;
+        return false;
     }
-    *out_day = ((dn_missed_days *)entry)->days.last;
-    return &((dn_missed_days *)entry)->n;
+    if (waits && last >= m->days.first) m->days.first = last + 1;
+    note_waiting(&k->pending_missed, m->n, m->days.last);
+    return true;
 }
 
 static int kv_on_asked_by_tick(dn_self *self, void *state, const dn_msg *msg) {
-    kv         *k = state;
-    dn_msg     *m = dn_msg_keep(self, msg);
-    dn_numbers *pending = dn_msg_kind(m) == DN_FINALIZE_CUTOFF ? &k->pending : &k->pending_missed;
-    bool        any = false;
-    dn_day      day;
+    kv     *k = state;
+    dn_msg *m = dn_msg_keep(self, msg);
+    bool    any = false;
 
     for (size_t at = 0; at < dn_msg_size(m); at += kv_entry_size(m, dn_msg_body(m))) {
-        uint64_t *n = asked_for(m, at, &day);
-        if (is_new(pending, *n, day)) any = true;
-        else *n = 0;
+        void *entry = (char *)dn_msg_body(m) + at;
+        any |=
+            dn_msg_kind(m) == DN_FINALIZE_CUTOFF ? cutoff_joins(k, entry) : missed_join(k, entry);
     }
     if (!any) {
         dn_msg_free(self, m);

@@ -706,6 +706,29 @@ TEST(missed_days_that_wait_for_a_full_disk_wait_once) {
     world_ends();
 }
 
+/* The clock is forty days ahead for longer than an hour, and so old rows are to be forgotten: that waits behind the days
+ * that were missed. When the clock is right again, one of these is asked for once more. */
+TEST(a_missed_day_that_waits_for_the_disk_is_not_missed_again_when_the_clock_is_set_back) {
+    dn_day_totals totals = {0};
+    size_t        len = 0;
+
+    world_at(AT(6, 0));
+    world_boots();
+    user("ada", DUE(20, 0));
+    disk.fails = DN_EFULL;
+    dn_sim_step_wall(w.sim, 40 * DN_DAY_MS);
+    world_runs_for(2 * 3600000);
+    dn_sim_step_wall(w.sim, -39 * DN_DAY_MS);
+    world_runs_for(90000);
+    disk.fails = DN_OK;
+    world_runs_for(10000);
+    CHECK_INT(dn_store_totals(disk.real, TODAY, TODAY, &totals, 1, &len), DN_OK);
+    CHECK_UINT(len, 1);
+    CHECK_UINT(totals.missed, 1);
+    CHECK_INT(logged("warn day.missed"), 1);
+    world_ends();
+}
+
 TEST(a_moment_of_wrong_clock_takes_no_row_of_the_ledger) {
     world_at(AT(6, 50));
     world_boots();
