@@ -283,8 +283,11 @@ static void judge_turn(check *c, check_person *p, const dn_happening *h) {
                   (long long)(c->window_ms / CHECK_MINUTE), p->due / 60U, p->due % 60U);
 }
 
+/* As many as are counted; those behind them bear the number of the last. */
+enum { ATTEMPTS_COUNTED = 65535 };
+
 static void count_start(check *c, const check_person *p, check_tries *t, const dn_happening *h) {
-    const uint32_t least = t->starts + 1;
+    const uint32_t least = t->starts < ATTEMPTS_COUNTED ? t->starts + 1 : ATTEMPTS_COUNTED;
 
     if (h->attempt != least && !(h->attempt > least && h->attempt <= least + c->unsure) &&
         !((p->flags & CHECK_FORGOTTEN) && h->attempt > least))

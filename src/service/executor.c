@@ -291,7 +291,7 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     s->since_ns = dn_mono_ns(self);
     s->day = w->day;
     s->due = w->due;
-    s->attempt = (uint16_t)(w->attempt < UINT16_MAX ? w->attempt : UINT16_MAX);
+    s->attempt = (uint16_t)w->attempt;
     s->cls = w->cls;
     s->id_len = w->id_len;
     dn_id_copy(s->id, w->id, w->id_len);

@@ -286,7 +286,7 @@ static void hand_out(dn_self *self, queue *q, book_record *r) {
     w->n = book_n(r);
     w->day = r->day;
     w->context_epoch = r->context_epoch;
-    w->attempt = book_day_of(r, r->day)->attempts + 1U;
+    w->attempt = book_next_attempt(book_day_of(r, r->day));
     w->due = (uint16_t)r->user.due;
     w->cls = book_day_of(r, r->day)->cls;
     w->id_len = r->id_len;

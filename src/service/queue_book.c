@@ -257,12 +257,16 @@ void book_stop(book *b, book_record *r) {
     idle(b, r);
 }
 
+uint16_t book_next_attempt(const book_day *d) {
+    return d->attempts < UINT16_MAX ? (uint16_t)(d->attempts + 1) : UINT16_MAX;
+}
+
 void book_stop_all(book *b) {
     for (size_t i = 0; i < b->running_cap; i++) {
         book_record *r = b->running[i].who;
         if (!r) continue;
         book_day *d = book_day_of(r, r->day);
-        if (d->attempts < UINT16_MAX) d->attempts++;
+        d->attempts = book_next_attempt(d);
         book_stop(b, r);
     }
 }

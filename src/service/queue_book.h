@@ -87,6 +87,8 @@ book_record *book_find_hashed(const book *b, uint64_t hash, const char *id, uint
 book_record *book_open_hashed(book *b, uint64_t hash, const char *id, uint8_t len);
 /* The day's entry of a record; makes room for it if it has none. */
 book_day *book_day_of(book_record *r, dn_day day);
+/* The number of the attempt behind those; from the 65,535th on all have that one. */
+uint16_t book_next_attempt(const book_day *d);
 
 /* A record that is idle begins to wait, under a registration. */
 DN_MUST_USE int book_enqueue(book *b, book_record *r, uint64_t n, dn_day day, uint32_t due,

@@ -396,6 +396,16 @@ TEST(of_two_runs_into_one_directory_the_second_is_refused_and_the_first_is_whole
 }
 
 /* The date of an instant is written out once a day, whichever way the clock goes. */
+TEST(attempts_are_counted_as_far_as_a_row_of_the_ledger_can) {
+    trace_is("{\"trace\":1,\"start\":\"" DAY_OF("07:00:00") "\",\"end\":\"" DAY_OF(
+        "07:11:00") "\",\"tick_ms\":10,\"retry_delay_minutes\":0,\"default\":{\"result\":\"error\","
+                    "\"duration_ms\":0}}\n" USER(DAY_OF("07:00:00"), "ada", "07:30"));
+    runs();
+    CHECK(strstr(run.events,
+                 "\"ev\":\"start\",\"user\":\"ada\",\"day\":\"2026-03-02\",\"attempt\":65535}"));
+    CHECK(!strstr(run.events, "\"attempt\":65536"));
+}
+
 /* The years go as far as a clock of nanoseconds does; 2100 is no leap year, 2000 is one. */
 TEST(days_at_both_ends_of_the_years_there_are_and_of_a_century_are_days) {
     static const struct {
