@@ -343,6 +343,50 @@ TEST(a_database_of_another_program_that_was_killed_is_refused_with_its_log_untou
     check_refused_untouched(kit_path("data"), false, "belongs to another program");
 }
 
+/* ---- A file that is taken away ---- */
+
+static void check_is_gone(dn_store *store) {
+    const dn_write  set = kit_set("cleo", 0);
+    dn_write_result result;
+
+    CHECK_INT(dn_store_write(store, &set, 1, &result), DN_EIO);
+    const char *damage = dn_store_damage(store);
+    CHECK_MSG(damage && strstr(damage, "/data/diurnal.db was removed, moved or replaced"), "%s",
+              damage ? damage : "no word");
+    CHECK_INT(dn_store_idle(store), DN_EIO);
+    dn_store_free(store);
+}
+
+TEST(nothing_is_written_past_a_file_that_was_replaced_and_nothing_of_the_old_one_into_it) {
+    dn_store *store = kit_open(kit_path("data"));
+    dn_user   bob;
+
+    (void)kit_user(store, "ada", 450);
+    CHECK_INT(dn_store_idle(store), DN_OK);
+    file_copy(kit_path("data/diurnal.db"), kit_path("copy"));
+    (void)kit_user(store, "bob", 450);
+    CHECK_INT(rename(kit_path("copy"), kit_path("data/diurnal.db")), 0);
+    check_is_gone(store);
+    CHECK(kit_size(kit_path("data/diurnal.db-wal")) <= 0);
+    store = kit_open(kit_path("data"));
+    CHECK_UINT(kit_read(store, "ada").due, 450);
+    CHECK_INT(dn_store_user(store, "bob", 3, &bob), DN_EDEAD);
+    kit_check_well(store);
+    dn_store_free(store);
+}
+
+TEST(a_file_that_was_moved_away_has_all_that_was_acknowledged) {
+    dn_store *store = kit_open(kit_path("data"));
+
+    (void)kit_user(store, "ada", 450);
+    CHECK_INT(rename(kit_path("data/diurnal.db"), kit_path("moved")), 0);
+    check_is_gone(store);
+    CHECK_INT(rename(kit_path("moved"), kit_path("data/diurnal.db")), 0);
+    store = kit_open(kit_path("data"));
+    CHECK_UINT(kit_read(store, "ada").due, 450);
+    dn_store_free(store);
+}
+
 TEST(a_file_of_an_older_diurnal_is_brought_to_this_version_with_all_that_is_in_it) {
     dn_store *store = kit_open(kit_path("data"));
     dn_token  token = {.scope = DN_SCOPE_READ}, there;

@@ -40,11 +40,28 @@ static int transact_with_room(db *d, db_writing *writing, void *context) {
     return given_back < 0 ? given_back : code;
 }
 
+/* A backup was put in the place of a file that is in use, say: what is written goes where nobody will read it. Its log is
+ * copied after it, or whoever opens the other file next takes that for its own. */
+static int look_for_the_file(db *d) {
+    int       moved = 0;
+    const int rc = sqlite3_file_control(d->sql, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+
+    if (rc != SQLITE_OK || !moved) return DN_OK;
+    (void)db_log_copy(d, DB_LOG_CUT);
+    d->dead = true;
+    return store_refuse(DN_EIO, d->damage,
+                        "%.*s was removed, moved or replaced while it was in use: stop the daemon "
+                        "before, and see that the right file is there",
+                        DN_STORE_WHY / 2, d->path);
+}
+
 int db_transact(db *d, db_writing *writing, void *context) {
     int code;
 
     assert(!d->read_only);
     if (d->dead) return DN_EIO;
+    code = look_for_the_file(d);
+    if (code < 0) return code;
     code = transact(d, writing, context);
     if (code == DN_EFULL) code = transact_with_room(d, writing, context);
     if (code == DN_OK) db_log_look_at(d);
