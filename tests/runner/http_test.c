@@ -340,8 +340,9 @@ static void extends_each_chunk_by_far(int fd) {
     }
 }
 
+/* By one bound or the other: libcurl may read all the body there may be at one go, as long as there is something to be read. */
 TEST(chunks_that_are_extended_by_far_are_an_error) {
-    ends_as_flood(extends_each_chunk_by_far, 500);
+    ends_as(extends_each_chunk_by_far, DN_OUTCOME_ERROR, DN_CLASS_REQ, 500);
 }
 
 static void extends_a_chunk_much(int fd) {
