@@ -2,6 +2,7 @@
 #include "reload.h"
 
 #include "api/web.h"
+#include "demo_users.h"
 #include "secrets.h"
 #include "serve_config.h"
 #include "store/store.h"
@@ -65,13 +66,26 @@ static bool is_same_directory(const char *a, const char *b) {
                                  one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
+/* Are the users of another directory somebody's own? If they cannot be read, or are none yet, a start will say so. */
+static bool is_strangers(const char *dir) {
+    const dn_store_config config = {.dir = dir, .read_only = true};
+    DN_AUTO(dn_store) store = NULL;
+    char why[DN_STORE_WHY];
+    bool is_stranger = false;
+
+    return dn_store_open(&config, &store, why) == DN_OK &&
+           demo_is_stranger(store, &is_stranger) == DN_OK && is_stranger;
+}
+
 int reload_probe(const dn_settings *now, const dn_settings *fresh, int listener,
                  char words[RELOAD_WORDS]) {
     const dn_store_config store = {.dir = fresh->data};
     const bool            is_same = is_same_directory(now->data, fresh->data);
     int                   rc = is_same ? DN_OK : dn_store_probe(&store, words);
 
-    if (is_same && fresh->demo && !now->demo) {
+    const bool own_data =
+        is_same ? !now->demo : rc == DN_OK && fresh->demo && is_strangers(fresh->data);
+    if (fresh->demo && own_data) {
         (void)snprintf(words, RELOAD_WORDS,
                        "demo is on now, and would make up how the days go in %s: name another data "
                        "for it, or leave it out",

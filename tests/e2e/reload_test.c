@@ -164,6 +164,22 @@ static const char *take_port(void) {
     return address;
 }
 
+TEST(a_daemon_does_not_become_a_demo_over_the_data_of_another) {
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--runner", "exec:/bin/true"));
+    CHECK_RUN(p, 0, "users", "set", "ada", "--due", "08:00");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    place_serve_bare(p, ARGS("--config", world_write(p, beside(p, "mine"), "127.0.0.1:0")));
+    (void)config_write(p, "demo = true\ndata = %s\nlisten = 127.0.0.1:0\n", p->data);
+    hang_up(p);
+    WAIT_FOR(place_has_said(p, "warn  config.unusable: everything stays as it was: "), 20000);
+    CHECK(place_has_said(p, "demo is on now, and would make up how the days go in "));
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+}
+
 TEST(a_directory_or_an_address_that_cannot_be_had_is_said_and_the_daemon_goes_on_as_it_was) {
     static const char free_port[] = "127.0.0.1:0";
     place            *p = place_new(NULL);
