@@ -88,6 +88,10 @@ TEST(what_is_in_a_file_and_of_no_use_is_said) {
     put(paths[2], "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n");
     CHECK_REFUSED(paths[2], paths[1],
                   "/b.pem has no certificate that can be used: bad base64 decode; ");
+    put(paths[2], "-----BEGIN CERTIFICATE-----\nProc-Type: 4,ENCRYPTED\n"
+                  "DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF\n\nAAAA\n"
+                  "-----END CERTIFICATE-----\n");
+    CHECK_REFUSED(paths[2], paths[1], "/b.pem has a passphrase; ");
     key_write(EVP_EC_gen("P-256"), EVP_aes_128_cbc(), paths[3]);
     CHECK_REFUSED(paths[0], paths[3], "/b-key.pem has a passphrase; a file of that certificate's");
     key_write(EVP_RSA_gen(2048), NULL, paths[3]); /* beside the certificate's own kind */

@@ -81,7 +81,7 @@ static int refuse_unread(const pem_file *f, char *why) {
     return refuse(f, why, fault, ERR_reason_error_string(first));
 }
 
-/* A key with a passphrase would ask the terminal for it. */
+/* A key with a passphrase, or a certificate, would ask the terminal for it. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): its type is that of OpenSSL */
 static int no_passphrase(char *out, int size, int writing, void *asked) {
     (void)out, (void)size, (void)writing;
@@ -89,26 +89,23 @@ static int no_passphrase(char *out, int size, int writing, void *asked) {
     return -1;
 }
 
-static int take_certificate(SSL_CTX *ctx, const char *path, char *why) {
+static int take_certificate(SSL_CTX *ctx, const char *path, const bool *asked, char *why) {
     const pem_file f = {"tls_certificate", path, "certificate",
                         "a file of the certificate in PEM, and of those that lead to it"};
     const int      rc = look_into(&f, why);
 
     if (rc < 0 || SSL_CTX_use_certificate_chain_file(ctx, path) == 1) return rc;
-    return refuse_unread(&f, why);
+    return *asked ? refuse(&f, why, "has a passphrase", NULL) : refuse_unread(&f, why);
 }
 
-static int take_key(SSL_CTX *ctx, const char *path, char *why) {
+static int take_key(SSL_CTX *ctx, const char *path, const bool *asked, char *why) {
     const pem_file f = {"tls_key", path, "key",
                         "a file of that certificate's key in PEM, without a passphrase,"};
     const int      rc = look_into(&f, why);
-    bool           asked = false;
 
-    SSL_CTX_set_default_passwd_cb(ctx, no_passphrase);
-    SSL_CTX_set_default_passwd_cb_userdata(ctx, &asked);
     if (rc < 0) return rc;
     if (SSL_CTX_use_PrivateKey_file(ctx, path, SSL_FILETYPE_PEM) != 1)
-        return asked ? refuse(&f, why, "has a passphrase", NULL) : refuse_unread(&f, why);
+        return *asked ? refuse(&f, why, "has a passphrase", NULL) : refuse_unread(&f, why);
     /* One of another kind is taken beside it: nobody could be served. */
     if (SSL_CTX_check_private_key(ctx) == 1) return DN_OK;
     return refuse(&f, why, not_its_key, NULL);
@@ -116,6 +113,7 @@ static int take_key(SSL_CTX *ctx, const char *path, char *why) {
 
 static int load(const char *certificate, const char *key, SSL_CTX **out_ctx, char *why) {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    bool     asked = false;
     int      rc;
 
     if (!ctx) return DN_ENOMEM;
@@ -126,8 +124,11 @@ static int load(const char *certificate, const char *key, SSL_CTX **out_ctx, cha
                                        SSL_OP_IGNORE_UNEXPECTED_EOF);
     (void)SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                     SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    rc = take_certificate(ctx, certificate, why);
-    if (rc == DN_OK) rc = take_key(ctx, key, why);
+    SSL_CTX_set_default_passwd_cb(ctx, no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, &asked);
+    rc = take_certificate(ctx, certificate, &asked, why);
+    if (rc == DN_OK) rc = take_key(ctx, key, &asked, why);
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL); /* no file is read with it any more */
     if (rc == DN_OK) *out_ctx = ctx;
     else SSL_CTX_free(ctx);
     ERR_clear_error();
