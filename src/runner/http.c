@@ -246,7 +246,7 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
         run_say(&r->run,
                 "a header too long to be read, or no memory for it; all of them may have %d KiB",
                 HEADERS_BYTES_MAX / 1024);
-    } else if (t->flooded) {
+    } else if (t->flooded && code != CURLE_OPERATION_TIMEDOUT) { /* or it was another's flood */
         run_say(&r->run, "no end of what is neither headers nor body");
     } else if (t->forbidden) {
         run_say(

@@ -221,7 +221,7 @@ static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_re
 static void missed(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r) {
     char first[DN_DAY_TEXT];
 
-    (void)dn_numbers_remove(&k->pending_missed, w->n);
+    waits_no_more(&k->pending_missed, w->n, w->last_day); /* later ones of the same user may */
     if (r->has_user) tell_change(self, k, &r->user, false, false);
     /* Rows that were there before are those of the first days. */
     for (uint32_t i = r->rows; i > 0; i--)
