@@ -213,7 +213,9 @@ static int begin_all(dn_self *self) {
 
 /* ---- At the end ---- */
 
-enum { END = 100, BODIES = 200 };
+enum { END = 100, BODIES = 600 };
+
+static int read_in_time;
 
 static dn_ref   ending;
 static dn_self *ending_self;
@@ -277,6 +279,7 @@ static void write_body(dn_self *self) {
 /* So slow that the runtime ends before it has read all. */
 static int read_slowly(dn_self *self, void *state, const dn_msg *msg) {
     (void)self, (void)state, (void)msg;
+    read_in_time++;
     for (const int64_t until_ns = real_ns() + 1000000; real_ns() < until_ns;) continue;
     return DN_OK;
 }
@@ -295,6 +298,7 @@ static int cast_and_write(dn_self *self) {
 TEST(mail_that_was_never_read_is_released_though_more_is_written_at_the_very_end) {
     CHECK_INT(play(&(role){.begin = cast_and_write, .on = stop_at_the_word}), DN_OK);
     CHECK_INT(released, BODIES);
+    CHECK(read_in_time < BODIES); /* or nothing was left */
 }
 
 /* ---- All of it ---- */

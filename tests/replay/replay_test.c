@@ -395,7 +395,6 @@ TEST(of_two_runs_into_one_directory_the_second_is_refused_and_the_first_is_whole
     runs(); /* and when it has ended the place is free */
 }
 
-/* The date of an instant is written out once a day, whichever way the clock goes. */
 TEST(attempts_are_counted_as_far_as_a_row_of_the_ledger_can) {
     trace_is("{\"trace\":1,\"start\":\"" DAY_OF("07:00:00") "\",\"end\":\"" DAY_OF(
         "07:11:00") "\",\"tick_ms\":10,\"retry_delay_minutes\":0,\"default\":{\"result\":\"error\","
@@ -429,6 +428,7 @@ TEST(days_at_both_ends_of_the_years_there_are_and_of_a_century_are_days) {
     }
 }
 
+/* The date of an instant is written out once a day, whichever way the clock goes. */
 TEST(every_instant_is_written_as_the_wall_clock_has_it) {
     trace_is(
         HEADER("2024-02-28T23:59:00Z", "2024-03-01T00:02:00Z",
