@@ -180,12 +180,12 @@ static bool keep(http_run *r, const char *data, size_t len) {
 
 /* Less than len: libcurl ends the transfer and closes the connection. */
 static size_t on_body(char *data, size_t one, size_t len, void *context) {
-    const http_transfer *t = context;
-    http_run            *r = t->owner;
+    http_transfer *t = context;
+    http_run      *r = t->owner;
 
     (void)one;
     touch(r);
-    http_loop_heard(http_of(r)->loop, len);
+    http_loop_heard(http_of(r)->loop, t, len);
     r->body_bytes += len;
     r->cut_short = r->body_bytes > ANSWER_MAX || (status_of(t) / 100 != 2 && !keep(r, data, len));
     return r->cut_short ? 0 : len;
@@ -193,11 +193,12 @@ static size_t on_body(char *data, size_t one, size_t len, void *context) {
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static size_t on_header(char *data, size_t one, size_t len, void *context) {
-    http_run *r = ((const http_transfer *)context)->owner;
+    http_transfer *t = context;
+    http_run      *r = t->owner;
 
     (void)data, (void)one;
     touch(r);
-    http_loop_heard(http_of(r)->loop, len);
+    http_loop_heard(http_of(r)->loop, t, len);
     r->header_bytes += len;
     if (r->header_bytes > HEADERS_BYTES_MAX) r->headers_flood = true;
     return r->headers_flood ? 0 : len;
@@ -246,7 +247,7 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
         run_say(&r->run,
                 "a header too long to be read, or no memory for it; all of them may have %d KiB",
                 HEADERS_BYTES_MAX / 1024);
-    } else if (t->flooded && code != CURLE_OPERATION_TIMEDOUT) { /* or it was another's flood */
+    } else if (t->flooded) {
         run_say(&r->run, "no end of what is neither headers nor body");
     } else if (t->forbidden) {
         run_say(
@@ -554,6 +555,7 @@ static int http_open(dn_runner *runner, const dn_runner_config *config) {
         .uv = runner->uv,
         .connections_max = h->concurrency_max,
         .allow_private = config->allow_private,
+        .http2 = h->http2,
         .context = h,
         .prepare = prepare,
         .done = on_done,

@@ -38,10 +38,10 @@ struct http_loop {
     http_loop_config config;
     http_transfer   *idle;
     uint32_t         idle_len;
-    bool             inside;  /* libcurl is at work */
-    watched         *reading; /* for this one; NULL: it has gone, or it is a timer's turn */
-    bool             flooded; /* and so was that */
-    watched        **by_fd;   /* descriptors are small numbers */
+    bool             inside;     /* libcurl is at work */
+    watched         *reading;    /* for this one; NULL: it has gone, or it is a timer's turn */
+    uint32_t         broken_off; /* for a flood: so many, of which none has ended yet */
+    watched        **by_fd;      /* descriptors are small numbers */
     size_t           by_fd_len;
 };
 
@@ -59,7 +59,11 @@ static http_transfer *transfer_of(CURL *easy) {
 static void finish(http_loop *l, http_transfer *t, CURLcode code) {
     curl_multi_remove_handle(l->multi, t->easy);
     t->started = false;
-    t->flooded = l->flooded;
+    /* One ends by it soon: whether in that go or the next. If it should be another that ends so, its words are wrong. */
+    if (l->broken_off > 0 && code != CURLE_OK && code != CURLE_OPERATION_TIMEDOUT) {
+        l->broken_off--;
+        t->flooded = true;
+    }
     if (l->reading) l->reading->reads = 0;
     l->config.done(l->config.context, t, code);
 }
@@ -145,18 +149,19 @@ static void break_off(int fd) {
 
 /* What stands between the chunks of a body, say, libcurl reads over as long as it comes. An answer of usual length is read with
  * a few of these, and not counted. */
-static bool is_flooded(watched *w) {
+static void look_for_flood(watched *w) {
     enum { READS_UNCOUNTED = 16, UNHEARD_MAX = 4 << 20 };
 
-    if (w->flooded || ++w->reads < READS_UNCOUNTED) return w->flooded;
+    if (w->flooded || ++w->reads < READS_UNCOUNTED) return;
     const uint64_t received = received_over(w->fd);
     if (w->reads == READS_UNCOUNTED) {
         w->received = received;
         w->heard = 0;
     }
     w->flooded = received > w->received + w->heard + UNHEARD_MAX;
-    if (w->flooded) break_off(w->fd);
-    return w->flooded;
+    if (!w->flooded) return;
+    w->loop->broken_off++;
+    break_off(w->fd);
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events) {
@@ -180,17 +185,33 @@ static void on_ready(uv_poll_t *poll, int status, int events) {
     if (events & UV_WRITABLE) bits |= CURL_CSELECT_OUT;
     http_loop *l = w->loop;
     l->reading = w;
-    l->flooded = events & UV_READABLE && is_flooded(w);
+    if (events & UV_READABLE) look_for_flood(w);
     act(l, w->fd, bits); /* w may be closing after this */
     l->reading = NULL;
-    l->flooded = false;
 }
 
-void http_loop_heard(http_loop *l, size_t len) {
+void http_loop_heard(http_loop *l, http_transfer *t, size_t len) {
+    t->unheard = 0;
     if (l->reading) l->reading->heard += len;
 }
 
 /* ---- What libcurl calls; none of these calls libcurl ---- */
+
+/* As long as something comes libcurl goes on reading, by timers of its own and not by the descriptor; it says so by this, at the
+ * latest each few hundred KiB. A transfer that shares its connection is asked to go on for others too, and may wait long. */
+static int on_progress(void *context, curl_off_t to_read, curl_off_t read, curl_off_t to_write,
+                       curl_off_t written) {
+    enum { UNHEARD_MAX = 64, PAUSE_MS = 100 };
+    http_transfer *t = context;
+    const uint64_t now_ms = uv_now(t->loop->config.uv);
+
+    (void)to_read, (void)read, (void)to_write, (void)written;
+    if (t->loop->config.http2) return 0;
+    if (now_ms - t->went_on_ms > PAUSE_MS) t->unheard = 0;
+    t->went_on_ms = now_ms;
+    t->flooded = ++t->unheard > UNHEARD_MAX;
+    return t->flooded; /* 1: it is given up */
+}
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *socket_context) {
     http_loop *l = context;
@@ -266,6 +287,9 @@ static bool easy_prepare(http_loop *l, http_transfer *t) {
     ok &= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION,
                            l->config.allow_private ? on_open : on_open_guarded) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK;
+    ok &= curl_easy_setopt(e, CURLOPT_XFERINFODATA, t) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_close) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, l) == CURLE_OK;
     return ok && l->config.prepare(l->config.context, t);
@@ -286,6 +310,7 @@ http_transfer *http_loop_take(http_loop *l) {
     } else {
         t = calloc(1, sizeof *t);
         if (!t) return NULL;
+        t->loop = l;
         t->easy = curl_easy_init();
         if (!t->easy || !easy_prepare(l, t)) {
             transfer_free(t);
@@ -296,6 +321,7 @@ http_transfer *http_loop_take(http_loop *l) {
     t->socket_errno = 0;
     t->forbidden = false;
     t->flooded = false;
+    t->unheard = 0;
     return t;
 }
 
@@ -321,6 +347,7 @@ int http_loop_start(http_loop *l, http_transfer *t) {
 void http_loop_stop(http_loop *l, http_transfer *t) {
     assert(!l->inside && "libcurl cannot let go of a transfer while it is at work");
     if (!t->started) return;
+    l->broken_off = 0; /* it may have been one of those */
     t->started = false;
     curl_multi_remove_handle(l->multi, t->easy);
 }

@@ -27,6 +27,9 @@ typedef struct http_transfer {
 
     /* http_loop's */
     bool                  started;
+    http_loop            *loop;
+    uint64_t              went_on_ms; /* when libcurl was at it last */
+    uint32_t              unheard;    /* so often it was without a pause, and nothing was heard */
     struct http_transfer *next;
 } http_transfer;
 
@@ -34,6 +37,7 @@ typedef struct http_loop_config {
     struct uv_loop_s *uv;
     uint32_t connections_max; /* kept open: as many as there may be runs, or none is used twice */
     bool     allow_private;
+    bool     http2; /* a connection may be that of many transfers */
     void    *context;
     bool (*prepare)(void          *context,
                     http_transfer *t); /* once for each easy handle; false: no memory */
@@ -50,8 +54,8 @@ DN_MUST_USE int http_loop_start(http_loop *l, http_transfer *t); /* DN_OK or DN_
 void http_loop_stop(http_loop *l, http_transfer *t); /* closes its connection; done is not called */
 
 /* So much of what came has reached whom it is for. In callbacks of libcurl: the rest is what libcurl reads and tells nobody of,
- * and of that there may be 4 MiB for a transfer. */
-void http_loop_heard(http_loop *l, size_t len);
+ * and of that there may be 4 MiB for a transfer, or a little more where it comes without a pause. */
+void http_loop_heard(http_loop *l, http_transfer *t, size_t len);
 
 /* At most so many connections to the host, the rest are streams in them. 0: no bound. */
 void http_loop_set_connections(http_loop *l, long max);
