@@ -486,8 +486,7 @@ static void run_over(dn_loop *l) {
  * sends put others behind it, and read back from the loop it would wait for all that a handler writes. */
 static __attribute__((noinline)) void run_turns(dn_loop *l) {
     dn_self *a = l->run_head;
-
-    bool poll = l->poll_due;
+    bool     poll = l->poll_due;
 
     while (!poll && a != RUN_END) {
         dn_self *next = a->run_next;

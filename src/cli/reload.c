@@ -66,7 +66,7 @@ static bool is_same_directory(const char *a, const char *b) {
                                  one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
-/* Are the users of another directory somebody's own? If they cannot be read, or are none yet, a start will say so. */
+/* Are the users of another directory somebody's own? If they cannot be read a start will say so. */
 static bool is_strangers(const char *dir) {
     const dn_store_config config = {.dir = dir, .read_only = true};
     DN_AUTO(dn_store) store = NULL;

@@ -20,6 +20,8 @@
 #include <unistd.h>
 #include <uv.h>
 
+enum { UNHEARD_MAX = 4 << 20 };
+
 /* A watched descriptor. */
 typedef struct watched {
     uv_poll_t     poll;
@@ -150,7 +152,7 @@ static void break_off(int fd) {
 /* What stands between the chunks of a body, say, libcurl reads over as long as it comes. An answer of usual length is read with
  * a few of these, and not counted. */
 static void look_for_flood(watched *w) {
-    enum { READS_UNCOUNTED = 16, UNHEARD_MAX = 4 << 20 };
+    enum { READS_UNCOUNTED = 16 };
 
     if (w->flooded || ++w->reads < READS_UNCOUNTED) return;
     const uint64_t received = received_over(w->fd);
@@ -197,19 +199,25 @@ void http_loop_heard(http_loop *l, http_transfer *t, size_t len) {
 
 /* ---- What libcurl calls; none of these calls libcurl ---- */
 
+static uint64_t received_for(const http_transfer *t) {
+    curl_socket_t fd = CURL_SOCKET_BAD;
+
+    (void)curl_easy_getinfo(t->easy, CURLINFO_ACTIVESOCKET, &fd);
+    return fd == CURL_SOCKET_BAD ? 0 : received_over(fd);
+}
+
 /* As long as something comes libcurl goes on reading, by timers of its own and not by the descriptor; it says so by this, at the
- * latest each few hundred KiB. A transfer that shares its connection is asked to go on for others too, and may wait long. */
+ * latest each few hundred KiB. What comes over a connection that is shared may be heard by another. */
 static int on_progress(void *context, curl_off_t to_read, curl_off_t read, curl_off_t to_write,
                        curl_off_t written) {
-    enum { UNHEARD_MAX = 64, PAUSE_MS = 100 };
+    enum { GOES_UNCOUNTED = 16 };
     http_transfer *t = context;
-    const uint64_t now_ms = uv_now(t->loop->config.uv);
 
     (void)to_read, (void)read, (void)to_write, (void)written;
-    if (t->loop->config.http2) return 0;
-    if (now_ms - t->went_on_ms > PAUSE_MS) t->unheard = 0;
-    t->went_on_ms = now_ms;
-    t->flooded = ++t->unheard > UNHEARD_MAX;
+    if (t->loop->config.http2 || ++t->unheard < GOES_UNCOUNTED) return 0;
+    const uint64_t received = received_for(t);
+    if (t->unheard == GOES_UNCOUNTED) t->received = received;
+    t->flooded = received > t->received + UNHEARD_MAX;
     return t->flooded; /* 1: it is given up */
 }
 

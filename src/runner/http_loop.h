@@ -26,10 +26,10 @@ typedef struct http_transfer {
     char               error[CURL_ERROR_SIZE];
 
     /* http_loop's */
-    bool                  started;
-    http_loop            *loop;
-    uint64_t              went_on_ms; /* when libcurl was at it last */
-    uint32_t              unheard;    /* so often it was without a pause, and nothing was heard */
+    bool       started;
+    http_loop *loop;
+    uint32_t   unheard;  /* so often libcurl went on since something was heard */
+    uint64_t   received; /* over its connection, before the first of these that are counted */
     struct http_transfer *next;
 } http_transfer;
 
@@ -54,7 +54,7 @@ DN_MUST_USE int http_loop_start(http_loop *l, http_transfer *t); /* DN_OK or DN_
 void http_loop_stop(http_loop *l, http_transfer *t); /* closes its connection; done is not called */
 
 /* So much of what came has reached whom it is for. In callbacks of libcurl: the rest is what libcurl reads and tells nobody of,
- * and of that there may be 4 MiB for a transfer, or a little more where it comes without a pause. */
+ * and of that there may be 4 MiB for a transfer and a little more. */
 void http_loop_heard(http_loop *l, http_transfer *t, size_t len);
 
 /* At most so many connections to the host, the rest are streams in them. 0: no bound. */

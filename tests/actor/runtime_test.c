@@ -693,7 +693,8 @@ static int busy_in_pieces(dn_self *self, void *state, const dn_msg *msg) {
 TEST(a_loop_that_is_only_busy_does_not_stall) {
     noticing_runtime_begins(400);
     CHECK_INT(runtime_runs(&(role){NULL, send_go, busy_in_pieces}), DN_OK);
-    if (longest_pause_ns < INT64_C(200) * 1000000) CHECK_INT(atomic_load(&stalls), 0);
+    /* A window is no longer than two pauses. */
+    CHECK(atomic_load(&stalls) == 0 || longest_pause_ns >= INT64_C(200) * 1000000);
 }
 
 static int leave_a_handle(dn_self *self) {

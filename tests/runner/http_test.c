@@ -330,6 +330,21 @@ static void extends_a_chunk_without_end(int fd) {
 
 TEST(a_chunk_extension_without_end_is_an_error) { ends_as_flood(extends_a_chunk_without_end, 200); }
 
+/* Each in a packet of its own, as a server without a buffer writes it. */
+static void says_a_header_by_bytes(int fd) {
+    const int at_once = 1;
+
+    (void)peer_reads(fd);
+    CHECK_INT(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once), 0);
+    (void)peer_says(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Long: ");
+    for (int i = 0; i < 20000; i++) (void)peer_sends(fd, "x", 1);
+    (void)peer_says(fd, "\r\n\r\n");
+}
+
+TEST(a_long_header_that_comes_by_bytes_is_no_flood) {
+    ends_as(says_a_header_by_bytes, DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+}
+
 static void extends_each_chunk_by_far(int fd) {
     static char much[16 * 1024];
 
