@@ -203,6 +203,8 @@ static uint64_t received_for(const http_transfer *t) {
     curl_socket_t fd = CURL_SOCKET_BAD;
 
     (void)curl_easy_getinfo(t->easy, CURLINFO_ACTIVESOCKET, &fd);
+    if (fd == CURL_SOCKET_BAD)
+        fd = t->opened; /* of a new connection libcurl does not know it yet */
     return fd == CURL_SOCKET_BAD ? 0 : received_over(fd);
 }
 
@@ -261,6 +263,7 @@ static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_so
     (void)purpose;
     if (t->forbidden) return CURL_SOCKET_BAD;
     fd = socket(to->family, to->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->protocol);
+    t->opened = fd;
     if (fd >= 0) return fd;
     t->socket_errno = errno;
     return CURL_SOCKET_BAD;
@@ -329,6 +332,7 @@ http_transfer *http_loop_take(http_loop *l) {
     t->socket_errno = 0;
     t->forbidden = false;
     t->flooded = false;
+    t->opened = CURL_SOCKET_BAD;
     t->unheard = 0;
     return t;
 }

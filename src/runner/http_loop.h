@@ -26,10 +26,11 @@ typedef struct http_transfer {
     char               error[CURL_ERROR_SIZE];
 
     /* http_loop's */
-    bool       started;
-    http_loop *loop;
-    uint32_t   unheard;  /* so often libcurl went on since something was heard */
-    uint64_t   received; /* over its connection, before the first of these that are counted */
+    bool          started;
+    http_loop    *loop;
+    curl_socket_t opened;   /* for it; CURL_SOCKET_BAD: it has one that was there */
+    uint32_t      unheard;  /* so often libcurl went on since something was heard */
+    uint64_t      received; /* over its connection, before the first of these that are counted */
     struct http_transfer *next;
 } http_transfer;
 
