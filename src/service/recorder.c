@@ -387,10 +387,12 @@ static int64_t steady_ms(const recording *r, int64_t wall_ms, int64_t mono_ns) {
     return apart_ms < -CLOCKS_APART_MS || apart_ms > CLOCKS_APART_MS ? by_steady_ms : by_wall_ms;
 }
 
-/* Of a job it matters at a cutoff alone, which is at a minute: else it is the instant that becomes its user's. */
+/* Of a success it matters at a cutoff alone, which is at a minute: else it is the instant that becomes its user's. Who
+ * failed before the tick is tried again by it. */
 static int64_t instant_of(recording *r, const record_note *n) {
     const int64_t tick_ms = tick_before(r, n->at_ms);
-    const bool    matters = n->kind != DN_HAPPENED_STOPPED || tick_ms % DN_MINUTE_MS == 0;
+    const bool    is_success = n->kind == DN_HAPPENED_STOPPED && n->outcome == DN_OUTCOME_OK;
+    const bool    matters = !is_success || tick_ms % DN_MINUTE_MS == 0;
     const bool    before = matters && is_before_its_tick(r, n->at_ms, tick_ms);
 
     return steady_ms(r, before ? tick_ms : n->at_ms, n->mono_ns);

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH = 128, FILE_BYTES = 1 << 22, SHOUT = 1, MURMUR, SHOUTS = 400000 };
+enum { PATH = 128, FILE_BYTES = 1 << 22, SHOUT = 1, MURMUR, MUTTER, SHOUTS = 400000 };
 
 static struct {
     char                  dir[64], path[PATH];
@@ -34,28 +34,46 @@ static int disk_list(dn_store *s, const dn_user_filter *f, dn_user *users, size_
     return dn_store_list(disk.real, f, users, max, len, more, last);
 }
 
-static void say_stopped(dn_self *self, const char *id) {
+static void say_tick(dn_self *self, int64_t at_ms) {
+    DN_SAY(dn_recorder_journal_borrow(rec.recorder), self, DN_HAPPENED_TICK_BEGINS, .at_ms = at_ms);
+}
+
+static void say_stopped(dn_self *self, const char *id, dn_outcome outcome, int64_t at_ms) {
     DN_SAY(dn_recorder_journal_borrow(rec.recorder), self, DN_HAPPENED_STOPPED, .id = id,
-           .id_len = (uint8_t)strlen(id), .n = 999, .at_ms = dn_now_ms(self), .day = TODAY,
-           .attempt = 1, .outcome = DN_OUTCOME_OK);
+           .id_len = (uint8_t)strlen(id), .n = 999, .at_ms = at_ms, .day = TODAY, .attempt = 1,
+           .outcome = outcome, .cls = outcome == DN_OUTCOME_OK ? DN_CLASS_NONE : DN_CLASS_REQ);
 }
 
 /* Says more at once than anybody can take. */
 static int shouter_on_shout(dn_self *self, void *state, const dn_msg *msg) {
     (void)state, (void)msg;
-    for (int i = 0; i < SHOUTS; i++) say_stopped(self, "loud");
+    for (int i = 0; i < SHOUTS; i++) say_stopped(self, "loud", DN_OUTCOME_OK, dn_now_ms(self));
     return DN_OK;
 }
 
 static int shouter_on_murmur(dn_self *self, void *state, const dn_msg *msg) {
     (void)state, (void)msg;
-    DN_SAY(dn_recorder_journal_borrow(rec.recorder), self, DN_HAPPENED_TICK_BEGINS,
-           .at_ms = dn_now_ms(self));
-    say_stopped(self, "early");
+    say_tick(self, dn_now_ms(self));
+    say_stopped(self, "early", DN_OUTCOME_OK, dn_now_ms(self));
     return DN_OK;
 }
-static const dn_handler shouter_rows[] = {{SHOUT, shouter_on_shout}, {MURMUR, shouter_on_murmur}};
-static const dn_class   shouter_class = {.name = "shouter", .handlers = DN_SLICE(shouter_rows)};
+
+/* Of the second tick, which comes 5 ms late. */
+static int shouter_on_mutter(dn_self *self, void *state, const dn_msg *msg) {
+    const int64_t now_ms = dn_now_ms(self), late_ms = now_ms + w.config.tick_ms + 5;
+
+    (void)state, (void)msg;
+    say_tick(self, now_ms);
+    say_stopped(self, "failed-before", DN_OUTCOME_ERROR, late_ms - 2);
+    say_stopped(self, "did-it-before", DN_OUTCOME_OK, late_ms - 2);
+    say_tick(self, late_ms);
+    say_stopped(self, "failed-after", DN_OUTCOME_ERROR, late_ms + 1);
+    return DN_OK;
+}
+
+static const dn_handler shouter_rows[] = {
+    {SHOUT, shouter_on_shout}, {MURMUR, shouter_on_murmur}, {MUTTER, shouter_on_mutter}};
+static const dn_class shouter_class = {.name = "shouter", .handlers = DN_SLICE(shouter_rows)};
 
 static void record_boots(void) {
     static dn_child_spec edge[2];
@@ -288,6 +306,23 @@ TEST(what_ends_while_a_long_tick_is_still_being_planned_is_written_and_does_not_
     CHECK_INT(dn_post(rt, dn_runtime_name(rt, "shouter"), MURMUR, NULL, 0), DN_OK);
     world_runs_to(AT(5, 0) + 2000);
     HAS("", 1, "\"op\":\"outcome\",\"id\":\"early\"");
+    record_ends();
+}
+
+TEST(who_failed_before_a_late_tick_is_written_as_free_for_it) {
+    record_at(AT(5, 0));
+    rec.service_is_silent = true;
+    w.config.tick_ms = 100;
+    record_boots();
+    dn_runtime *rt = dn_sim_runtime(w.sim);
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, "shouter"), MUTTER, NULL, 0), DN_OK);
+    world_runs_to(AT(5, 0) + 3000);
+    HAS("", 1, "\"op\":\"outcome\",\"id\":\"failed-before\"");
+    HAS("", 1, "\"stopped_ms\":100}\n");
+    HAS("", 1, "\"stopped_ms\":103}\n");
+    HAS("", 1, "\"stopped_ms\":106}\n");
+    CHECK(strstr(strstr(rec.bytes, "failed-before"), "\"stopped_ms\":100}"));
+    CHECK(!strstr(strstr(rec.bytes, "did-it-before"), "\"stopped_ms\":100}"));
     record_ends();
 }
 
