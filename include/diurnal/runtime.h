@@ -65,6 +65,10 @@ void dn_runtime_free(dn_runtime *runtime);
 DN_MUST_USE int dn_post(dn_runtime *runtime, dn_ref to, uint32_t kind, const void *body,
                         size_t size);
 
+/* The same with a body that already exists: on DN_OK alone it is the message's, which calls release for it. */
+DN_MUST_USE int dn_post_take(dn_runtime *runtime, dn_ref to, uint32_t kind, void *body, size_t size,
+                             void (*release)(void *body));
+
 /* As dn_name, from outside; DN_NOBODY if the name cannot be one or memory is out. Any thread. */
 dn_ref dn_runtime_name(dn_runtime *runtime, const char *name);
 

@@ -483,35 +483,75 @@ static dn_msg *outside_msg(void) {
     return m;
 }
 
-int dn_post(dn_runtime *rt, dn_ref to, uint32_t kind, const void *body, size_t size) {
-    dn_loop *l = this_loop && this_loop->runtime == rt ? this_loop : NULL;
-
+static dn_msg *post_new(dn_loop *l, dn_ref to, uint32_t kind) {
     assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
-    to = rt_resolve(rt, to);
-    if (dn_ref_is_nobody(to) || ref_loop(to) >= rt->loops_len) return DN_EDEAD;
     dn_msg *m = l ? msg_take(l) : outside_msg();
-    if (!m) return DN_ENOMEM;
+
+    if (!m) return NULL;
     m->from = DN_NOBODY;
     m->kind = kind;
     m->to = to;
-    int rc = msg_set_body(m, body, size);
-    if (rc == DN_OK && l) {
-        rc = send_far(l, to, m);
-    } else if (rc == DN_OK) {
-        dn_loop *there = rt->loops[ref_loop(to)];
-        rc = door_enter(there, to, false);
-        if (rc == DN_OK) {
-            m->flags |= MSG_COUNTED;
-            rt_push(there, m);
-        }
-    }
-    if (rc == DN_OK) return rc;
+    return m;
+}
+
+static void post_free(dn_loop *l, dn_msg *m) {
     if (l) {
         msg_free(l, m);
-        return rc == DN_ENOMEM ? rc : refused(l, kind, rc);
+        return;
     }
     msg_drop_body(m);
     mem_free(m);
+}
+
+/* On DN_OK alone m is gone. */
+static int post_on(dn_runtime *rt, dn_loop *l, dn_msg *m) {
+    const dn_ref to = m->to;
+
+    if (l) {
+        const int rc = send_far(l, to, m);
+        return rc == DN_OK || rc == DN_ENOMEM ? rc : refused(l, m->kind, rc);
+    }
+    dn_loop  *there = rt->loops[ref_loop(to)];
+    const int rc = door_enter(there, to, false);
+    if (rc < 0) return rc;
+    m->flags |= MSG_COUNTED;
+    rt_push(there, m);
+    return DN_OK;
+}
+
+static dn_loop *loop_of_here(const dn_runtime *rt) {
+    return this_loop && this_loop->runtime == rt ? this_loop : NULL;
+}
+
+static bool post_resolve(dn_runtime *rt, dn_ref *to) {
+    *to = rt_resolve(rt, *to);
+    return !dn_ref_is_nobody(*to) && ref_loop(*to) < rt->loops_len;
+}
+
+int dn_post(dn_runtime *rt, dn_ref to, uint32_t kind, const void *body, size_t size) {
+    dn_loop *l = loop_of_here(rt);
+
+    if (!post_resolve(rt, &to)) return DN_EDEAD;
+    dn_msg *m = post_new(l, to, kind);
+    if (!m) return DN_ENOMEM;
+    int rc = msg_set_body(m, body, size);
+    if (rc == DN_OK) rc = post_on(rt, l, m);
+    if (rc < 0) post_free(l, m);
+    return rc;
+}
+
+int dn_post_take(dn_runtime *rt, dn_ref to, uint32_t kind, void *body, size_t size,
+                 void (*release)(void *body)) {
+    dn_loop *l = loop_of_here(rt);
+
+    if (!post_resolve(rt, &to)) return DN_EDEAD;
+    dn_msg *m = post_new(l, to, kind);
+    if (!m) return DN_ENOMEM;
+    msg_set_large(m, body, size, release);
+    const int rc = post_on(rt, l, m);
+    if (rc == DN_OK) return rc;
+    msg_set_large(m, body, size, NULL); /* it stays its owner's */
+    post_free(l, m);
     return rc;
 }
 

@@ -131,7 +131,6 @@ static const dn_class recorder_class = {
 };
 
 static void file_release(void *file) { record_file_give_up(file); }
-static void order_release(void *order) { record_order_done(order); }
 static void numbers_release(void *numbers) { dn_numbers_done(numbers); }
 static void held_release(void *state) {
     recording *r = state;
@@ -163,7 +162,6 @@ static int recorder_init(dn_self *self, void *state, const void *config) {
     r->shared = (dn_recorder *)(uintptr_t)config; /* its own, though every config is const */
     record_file_init(&r->file, r->shared->config.path, r->shared->config.files);
     dn_own(self, &r->file, file_release);
-    dn_own(self, &r->order, order_release);
     dn_own(self, r, held_release);
     dn_own(self, &r->before, numbers_release);
     r->first = !r->shared->has_begun;
@@ -500,13 +498,16 @@ static void take_all(dn_self *self, recording *r, int64_t now_ns) {
     while ((n = record_order_first(&r->order, before_ns))) {
         if (now_ns != INT64_MAX && tick_is_waited_for(r, n, now_ns)) return;
         take(self, r, n);
-        record_order_next(&r->order);
+        dn_msg *read = record_order_next(&r->order);
+        if (read) dn_msg_free(self, read);
     }
 }
 
-static void note_ticks(recording *r, const record_packet *p, const char *notes) {
-    for (size_t at = 0; p->lane == RECORD_MAIN && at < p->len;) {
-        const record_note *n = (const record_note *)(const void *)(notes + at);
+static void note_ticks(recording *r, const record_packet *p) {
+    const char *at = (const char *)(p + 1), *end = at + p->len;
+
+    while (p->lane == RECORD_MAIN && at < end) {
+        const record_note *n = (const record_note *)(const void *)at;
         if (n->kind == DN_HAPPENED_TICK_BEGINS) tick_is_known(r, n);
         at += dn_pack_room(sizeof *n + n->id_len);
     }
@@ -515,14 +516,16 @@ static void note_ticks(recording *r, const record_packet *p, const char *notes) 
 static int recorder_on_notes(dn_self *self, void *state, const dn_msg *msg) {
     recording           *r = state;
     const record_packet *p = dn_msg_body_borrow(msg);
-    const char          *notes = (const char *)(p + 1);
 
     dn_require(dn_msg_size(msg) == sizeof *p + p->len && p->lane < RECORD_LANES);
-    if (p->dropped > 0 || record_order_add(&r->order, p, notes) < 0) {
+    note_ticks(r, p);
+    dn_msg   *kept = dn_msg_keep(self, msg);
+    const int rc = record_order_add(&r->order, p, kept);
+    if (p->dropped > 0 || rc < 0) {
         r->dropped += p->dropped;
         give_up(self, r, 0, "it could not take all that happened");
     }
-    note_ticks(r, p, notes);
+    if (rc != DN_OK) dn_msg_free(self, kept);
     take_all(self, r, dn_mono_ns(self));
     return DN_OK;
 }
@@ -594,10 +597,7 @@ int dn_recorder_new(const dn_recorder_config *config, dn_recorder **out_recorder
 
     if (!d) return DN_ENOMEM;
     d->config = *config;
-    if (record_notes_init(&d->notes) < 0) {
-        dn_recorder_free(d);
-        return DN_ENOMEM;
-    }
+    record_notes_init(&d->notes);
     fill_children(d);
     *out_recorder = d;
     return DN_OK;

@@ -1,6 +1,7 @@
 /* recorder_notes.c - see recorder_notes.h.
- * Who tells is in the middle of its work: a note is a few words more in a buffer of its loop's, and each few hundred
- * of them a message. It is posted as from outside, because that fails with a code and never fails who tells. */
+ * Who tells is in the middle of its work: a note is a few words more in a buffer of its loop's, and a buffer full of
+ * them becomes a message, which is read where it lies. It is posted as from outside, because that fails with a code and
+ * never fails who tells. */
 #include "recorder_notes.h"
 
 #include "diurnal/runtime.h"
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANE_BEAT = 1, BEAT_MS = 200 };
+/* COPIED_MAX: of what has gathered between two beats where little happens; its buffer is used on. */
+enum { LANE_BEAT = 1, BEAT_MS = 200, COPIED_MAX = 4096 };
 
 const char *const record_lane_loops[RECORD_LANES] = {"main", "run", "store"};
 const char *const record_lane_names[RECORD_LANES] = {"recorder_main", "recorder_run",
@@ -44,19 +46,34 @@ static uint64_t notes_in(const lane *l) {
     return len;
 }
 
+/* True: there is one, with room behind its head. */
+static bool has_packet(lane *l) {
+    if (l->packet) return true;
+    l->packet = malloc(RECORD_PACKET_BYTES);
+    l->used = sizeof(record_packet);
+    return l->packet != NULL;
+}
+
+static int hand_over(dn_self *self, lane *l) {
+    dn_runtime *rt = dn_self_runtime(self);
+
+    if (dn_ref_is_nobody(l->to)) l->to = dn_runtime_name(rt, DN_RECORDER);
+    if (dn_ref_is_nobody(l->to)) return DN_EDEAD;
+    if (l->used <= COPIED_MAX) return dn_post(rt, l->to, RECORD_NOTES, l->packet, l->used);
+    const int rc = dn_post_take(rt, l->to, RECORD_NOTES, l->packet, l->used, free);
+    if (rc == DN_OK) l->packet = NULL;
+    return rc;
+}
+
 /* Until it is taken, it is known how much was not. */
 static void lane_post(dn_self *self, lane *l, int64_t beat_ns) {
-    dn_runtime    *rt = dn_self_runtime(self);
+    if (!has_packet(l)) return;
     record_packet *p = (record_packet *)(void *)l->packet;
-    int            rc;
-
     *p = (record_packet){.lane = l->lane,
                          .len = l->used - (uint32_t)sizeof *p,
                          .dropped = l->dropped,
                          .beat_ns = beat_ns};
-    if (dn_ref_is_nobody(l->to)) l->to = dn_runtime_name(rt, DN_RECORDER);
-    rc = dn_ref_is_nobody(l->to) ? DN_EDEAD : dn_post(rt, l->to, RECORD_NOTES, p, l->used);
-    l->dropped = rc == DN_OK ? 0 : l->dropped + notes_in(l);
+    l->dropped = hand_over(self, l) == DN_OK ? 0 : l->dropped + notes_in(l);
     l->used = sizeof *p;
 }
 
@@ -67,6 +84,10 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     assert(lanes_of[h->kind] > 0);
     lane *l = &notes->lanes[lanes_of[h->kind] - 1];
     if (l->used + room > RECORD_PACKET_BYTES) lane_post(self, l, dn_mono_ns(self));
+    if (!has_packet(l)) {
+        l->dropped++;
+        return;
+    }
     record_note *n = (record_note *)(void *)(l->packet + l->used);
     *n = (record_note){
         .mono_ns = dn_mono_ns(self),
@@ -88,15 +109,10 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     l->used += (uint32_t)room;
 }
 
-int record_notes_init(record_notes *notes) {
+void record_notes_init(record_notes *notes) {
     *notes = (record_notes){.journal = {said, notes, kinds_wanted()}};
-    for (int i = 0; i < RECORD_LANES; i++) {
-        lane *l = &notes->lanes[i];
-        *l = (lane){.notes = notes, .lane = (record_lane)i, .used = sizeof(record_packet)};
-        l->packet = calloc(1, RECORD_PACKET_BYTES);
-        if (!l->packet) return DN_ENOMEM;
-    }
-    return DN_OK;
+    for (int i = 0; i < RECORD_LANES; i++)
+        notes->lanes[i] = (lane){.notes = notes, .lane = (record_lane)i};
 }
 
 void record_notes_done(record_notes *notes) {

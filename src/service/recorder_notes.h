@@ -36,13 +36,13 @@ typedef struct record_notes {
         record_lane          lane;
         dn_ref               to;
         uint64_t             dropped;
-        uint32_t             used; /* of packet */
-        unsigned char       *packet;
+        uint32_t             used;   /* of packet */
+        unsigned char       *packet; /* NULL: none has been begun */
     } lanes[RECORD_LANES];
 } record_notes;
 
-DN_MUST_USE int record_notes_init(record_notes *notes);
-void            record_notes_done(record_notes *notes);
+void record_notes_init(record_notes *notes);
+void record_notes_done(record_notes *notes);
 
 /* An actor for each lane, on its loop, that sends what has gathered though nothing more happens. Its config is the lane. */
 extern const dn_class    record_lane_class;

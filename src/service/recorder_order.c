@@ -3,51 +3,29 @@
 
 #include "pack.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct record_queue queue;
 
-enum { ROOM_LEAST = 65536 };
+static void begin_first(queue *q) {
+    const record_packet *p = q->kept[q->first % RECORD_ORDER_MAX].packet;
 
-void record_order_done(record_order *o) {
-    for (int i = 0; i < RECORD_LANES; i++) free(o->lanes[i].bytes);
-    *o = (record_order){0};
+    q->at = (const char *)(p + 1);
+    q->end = q->at + p->len;
 }
 
-static int make_room(queue *q, size_t len) {
-    if (q->at > 0) {
-        memmove(q->bytes, q->bytes + q->at, q->len - q->at);
-        q->len -= q->at;
-        q->at = 0;
-    }
-    if (q->len + len <= q->cap) return DN_OK;
-    if (q->len + len > RECORD_ORDER_MAX) return DN_EFULL;
-    size_t cap = q->cap ? q->cap : ROOM_LEAST;
-    while (cap < q->len + len) cap *= 2;
-    unsigned char *wider = realloc(q->bytes, cap);
-    if (!wider) return DN_ENOMEM;
-    q->bytes = wider;
-    q->cap = cap;
-    return DN_OK;
-}
-
-int record_order_add(record_order *o, const record_packet *p, const void *notes) {
+int record_order_add(record_order *o, const record_packet *p, void *owner) {
     queue *q = &o->lanes[p->lane];
-    int    rc = DN_OK;
 
     q->beat_ns = p->beat_ns;
     o->until_ns = INT64_MIN;
-    if (p->len == 0) return DN_OK;
-    if (q->len + p->len > q->cap) rc = make_room(q, p->len);
-    if (rc < 0) return rc;
-    memcpy(q->bytes + q->len, notes, p->len);
-    q->len += p->len;
+    if (p->len == 0) return DN_STOP;
+    if (q->len == RECORD_ORDER_MAX) return DN_EFULL;
+    q->kept[(q->first + q->len) % RECORD_ORDER_MAX] = (struct record_kept){p, owner};
+    if (q->len++ == 0) begin_first(q);
     return DN_OK;
 }
 
 static const record_note *first_of(const queue *q) {
-    return q->at < q->len ? (const record_note *)(const void *)(q->bytes + q->at) : NULL;
+    return q->len > 0 ? (const record_note *)(const void *)q->at : NULL;
 }
 
 static int lane_of_first(const record_order *o) {
@@ -87,9 +65,12 @@ const record_note *record_order_first(record_order *o, int64_t before_ns) {
     return n;
 }
 
-void record_order_next(record_order *o) {
+void *record_order_next(record_order *o) {
     queue *q = &o->lanes[o->found];
 
     q->at += dn_pack_room(sizeof(record_note) + first_of(q)->id_len);
-    if (q->at == q->len) q->at = q->len = 0;
+    if (q->at < q->end) return NULL;
+    void *owner = q->kept[q->first++ % RECORD_ORDER_MAX].owner;
+    if (--q->len > 0) begin_first(q);
+    return owner;
 }

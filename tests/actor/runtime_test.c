@@ -386,16 +386,26 @@ static int on_posted(dn_self *self, void *state, const dn_msg *msg) {
     CHECK_UINT(body[1], posted_next[body[0]]++);
     return ++posted_all == THREADS * POSTS ? DN_STOP : DN_OK;
 }
+/* Copied and given away, in turns. */
+static int post_number(dn_ref to, uint64_t which, uint64_t i) {
+    const uint64_t body[2] = {which, i};
+    uint64_t      *own = i % 2 ? malloc(sizeof body) : NULL;
+    int            rc;
+
+    if (own) memcpy(own, body, sizeof body);
+    do {
+        rc = own ? dn_post_take(rt, to, NUMBER, own, sizeof body, free)
+                 : dn_post(rt, to, NUMBER, body, sizeof body);
+    } while (rc == DN_EFULL && sched_yield() == 0);
+    return rc;
+}
 static void *post_many(void *context) {
     const uint64_t which = (uint64_t)(uintptr_t)context;
     const dn_ref   to = dn_runtime_name(rt, "root");
 
     hold_until(&root_is_up);
     for (uint64_t i = 0; i < POSTS; i++) {
-        const uint64_t body[2] = {which, i};
-        int            rc;
-        while ((rc = dn_post(rt, to, NUMBER, body, sizeof body)) == DN_EFULL) sched_yield();
-        CHECK_INT(rc, DN_OK);
+        CHECK_INT(post_number(to, which, i), DN_OK);
     }
     return NULL;
 }
