@@ -63,14 +63,20 @@ static json_t *json_of(const replay_result *r, const compare *beside, double too
     return all;
 }
 
+static void print_count(uint64_t n, const char *one, const char *several, const char *behind) {
+    printf("%llu %s%s", (unsigned long long)n, n == 1 ? one : several, behind);
+}
+
 static void print(const replay_result *r, const char *out, double took_s) {
     const uint64_t ended = r->totals.success + r->totals.cutoff_reached + r->totals.missed;
 
-    printf("%llu users, %zu days: %llu successes, %llu cutoffs, %llu missed (%llu late "
-           "successes), %llu starts\n",
-           (unsigned long long)r->users, r->days, (unsigned long long)r->totals.success,
-           (unsigned long long)r->totals.cutoff_reached, (unsigned long long)r->totals.missed,
-           (unsigned long long)r->totals.late_success, (unsigned long long)r->totals.starts);
+    print_count(r->users, "user", "users", ", ");
+    print_count(r->days, "day", "days", ": ");
+    print_count(r->totals.success, "success", "successes", ", ");
+    print_count(r->totals.cutoff_reached, "cutoff", "cutoffs", ", ");
+    print_count(r->totals.missed, "missed", "missed", " (");
+    print_count(r->totals.late_success, "late success", "late successes", "), ");
+    print_count(r->totals.starts, "start", "starts", "\n");
     printf("%.1f hours in %.2f s: %.0f user-days a second\n", (double)r->simulated_ms / 3.6e6,
            took_s, (double)ended / (took_s > 0 ? took_s : 1));
     if (out)
