@@ -65,7 +65,8 @@ void dn_runtime_free(dn_runtime *runtime);
 DN_MUST_USE int dn_post(dn_runtime *runtime, dn_ref to, uint32_t kind, const void *body,
                         size_t size);
 
-/* The same with a body that already exists: on DN_OK alone it is the message's, which calls release for it. */
+/* The same with a body that already exists: on DN_OK alone it is the message's, which calls release for it, on whichever
+ * thread it ends, and maybe before this returns. */
 DN_MUST_USE int dn_post_take(dn_runtime *runtime, dn_ref to, uint32_t kind, void *body, size_t size,
                              void (*release)(void *body));
 

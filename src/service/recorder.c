@@ -385,13 +385,17 @@ static int64_t steady_ms(const recording *r, int64_t wall_ms, int64_t mono_ns) {
     return apart_ms < -CLOCKS_APART_MS || apart_ms > CLOCKS_APART_MS ? by_steady_ms : by_wall_ms;
 }
 
-/* Of a success it matters at a cutoff alone, which is at a minute: else it is the instant that becomes its user's. Who
- * failed before the tick is tried again by it. */
+/* Whether it matters that something happened before a tick that came behind it. Of a job it does at a cutoff, which is at a
+ * minute; and of who failed and is tried again by that tick. Else the instant of a success is its user's, and what began
+ * behind the tick's instant cannot stop at it. */
+static bool order_matters(const record_note *n, int64_t tick_ms) {
+    if (n->kind != DN_HAPPENED_STOPPED || tick_ms % DN_MINUTE_MS == 0) return true;
+    return n->outcome != DN_OUTCOME_OK && n->at_ms - n->ms <= tick_ms;
+}
+
 static int64_t instant_of(recording *r, const record_note *n) {
     const int64_t tick_ms = tick_before(r, n->at_ms);
-    const bool    is_success = n->kind == DN_HAPPENED_STOPPED && n->outcome == DN_OUTCOME_OK;
-    const bool    matters = !is_success || tick_ms % DN_MINUTE_MS == 0;
-    const bool    before = matters && is_before_its_tick(r, n->at_ms, tick_ms);
+    const bool    before = order_matters(n, tick_ms) && is_before_its_tick(r, n->at_ms, tick_ms);
 
     return steady_ms(r, before ? tick_ms : n->at_ms, n->mono_ns);
 }
@@ -522,7 +526,7 @@ static int recorder_on_notes(dn_self *self, void *state, const dn_msg *msg) {
     dn_msg   *kept = dn_msg_keep(self, msg);
     const int rc = record_order_add(&r->order, p, kept);
     if (p->dropped > 0 || rc < 0) {
-        r->dropped += p->dropped;
+        r->dropped += p->dropped + (rc < 0 ? record_packet_notes(p) : 0);
         give_up(self, r, 0, "it could not take all that happened");
     }
     if (rc != DN_OK) dn_msg_free(self, kept);

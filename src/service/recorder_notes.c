@@ -37,12 +37,12 @@ static uint32_t kinds_wanted(void) {
     return kinds;
 }
 
-static uint64_t notes_in(const lane *l) {
-    uint64_t len = 0;
+uint64_t record_packet_notes(const record_packet *p) {
+    const char *at = (const char *)(p + 1), *end = at + p->len;
+    uint64_t    len = 0;
 
-    for (size_t at = sizeof(record_packet); at < l->used; len++)
-        at += dn_pack_room(sizeof(record_note) +
-                           ((const record_note *)(const void *)(l->packet + at))->id_len);
+    for (; at < end; len++)
+        at += dn_pack_room(sizeof(record_note) + ((const record_note *)(const void *)at)->id_len);
     return len;
 }
 
@@ -60,8 +60,10 @@ static int hand_over(dn_self *self, lane *l) {
     if (dn_ref_is_nobody(l->to)) l->to = dn_runtime_name(rt, DN_RECORDER);
     if (dn_ref_is_nobody(l->to)) return DN_EDEAD;
     if (l->used <= COPIED_MAX) return dn_post(rt, l->to, RECORD_NOTES, l->packet, l->used);
-    const int rc = dn_post_take(rt, l->to, RECORD_NOTES, l->packet, l->used, free);
-    if (rc == DN_OK) l->packet = NULL;
+    /* Let go before: where a process dies in the middle of it, as it may in a simulation, the body has gone with it. */
+    unsigned char *packet = DN_TAKE(l->packet);
+    const int      rc = dn_post_take(rt, l->to, RECORD_NOTES, packet, l->used, free);
+    if (rc < 0) l->packet = packet;
     return rc;
 }
 
@@ -73,7 +75,7 @@ static void lane_post(dn_self *self, lane *l, int64_t beat_ns) {
                          .len = l->used - (uint32_t)sizeof *p,
                          .dropped = l->dropped,
                          .beat_ns = beat_ns};
-    l->dropped = hand_over(self, l) == DN_OK ? 0 : l->dropped + notes_in(l);
+    l->dropped = hand_over(self, l) == DN_OK ? 0 : l->dropped + record_packet_notes(p);
     l->used = sizeof *p;
 }
 

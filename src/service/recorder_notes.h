@@ -41,6 +41,8 @@ typedef struct record_notes {
     } lanes[RECORD_LANES];
 } record_notes;
 
+uint64_t record_packet_notes(const record_packet *p); /* how many */
+
 void record_notes_init(record_notes *notes);
 void record_notes_done(record_notes *notes);
 

@@ -4,7 +4,7 @@
 
 #include "recorder_notes.h"
 
-enum { RECORD_ORDER_MAX = 1024 }; /* packets that wait, in a lane: 64 MiB of notes */
+enum { RECORD_ORDER_MAX = 1024 }; /* packets that wait, in a lane: of 64 KiB at most */
 
 /* Zeroed, nothing waits. */
 typedef struct record_order {

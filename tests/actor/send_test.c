@@ -143,9 +143,12 @@ TEST(replies_timers_and_downs_come_past_a_full_lane) {
 
 /* ---- Nobody there ---- */
 
+static void is_released(void *body) { CHECK_MSG(!body, "a body that was not taken is released"); }
+
 static int try_everything(dn_self *self, const void *arg) {
     const dn_ref to = *(const dn_ref *)arg;
     dn_call_id   id = 99;
+    char         body[100];
 
     CHECK_INT(dn_send(self, to, 10, NULL, 0), DN_EDEAD);
     CHECK_INT(dn_call(self, to, 10, NULL, 0, 1000, &id), DN_EDEAD);
@@ -157,6 +160,8 @@ static int try_everything(dn_self *self, const void *arg) {
     CHECK_INT(dn_kill(self, to), DN_EDEAD);
     CHECK_INT(dn_wait_room(self, to), DN_EDEAD);
     CHECK_INT(dn_post(dn_self_runtime(self), to, 10, NULL, 0), DN_EDEAD);
+    CHECK_INT(dn_post_take(dn_self_runtime(self), to, 10, body, sizeof body, is_released),
+              DN_EDEAD);
     (void)dn_monitor(self, to, 1);
     return DN_OK;
 }

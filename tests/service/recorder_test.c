@@ -38,23 +38,25 @@ static void say_tick(dn_self *self, int64_t at_ms) {
     DN_SAY(dn_recorder_journal_borrow(rec.recorder), self, DN_HAPPENED_TICK_BEGINS, .at_ms = at_ms);
 }
 
-static void say_stopped(dn_self *self, const char *id, dn_outcome outcome, int64_t at_ms) {
+static void say_stopped(dn_self *self, const char *id, dn_outcome outcome, int64_t at_ms,
+                        int64_t took_ms) {
     DN_SAY(dn_recorder_journal_borrow(rec.recorder), self, DN_HAPPENED_STOPPED, .id = id,
            .id_len = (uint8_t)strlen(id), .n = 999, .at_ms = at_ms, .day = TODAY, .attempt = 1,
-           .outcome = outcome, .cls = outcome == DN_OUTCOME_OK ? DN_CLASS_NONE : DN_CLASS_REQ);
+           .duration_ms = took_ms, .outcome = outcome,
+           .cls = outcome == DN_OUTCOME_OK ? DN_CLASS_NONE : DN_CLASS_REQ);
 }
 
 /* Says more at once than anybody can take. */
 static int shouter_on_shout(dn_self *self, void *state, const dn_msg *msg) {
     (void)state, (void)msg;
-    for (int i = 0; i < SHOUTS; i++) say_stopped(self, "loud", DN_OUTCOME_OK, dn_now_ms(self));
+    for (int i = 0; i < SHOUTS; i++) say_stopped(self, "loud", DN_OUTCOME_OK, dn_now_ms(self), 0);
     return DN_OK;
 }
 
 static int shouter_on_murmur(dn_self *self, void *state, const dn_msg *msg) {
     (void)state, (void)msg;
     say_tick(self, dn_now_ms(self));
-    say_stopped(self, "early", DN_OUTCOME_OK, dn_now_ms(self));
+    say_stopped(self, "early", DN_OUTCOME_OK, dn_now_ms(self), 0);
     return DN_OK;
 }
 
@@ -64,10 +66,11 @@ static int shouter_on_mutter(dn_self *self, void *state, const dn_msg *msg) {
 
     (void)state, (void)msg;
     say_tick(self, now_ms);
-    say_stopped(self, "failed-before", DN_OUTCOME_ERROR, late_ms - 2);
-    say_stopped(self, "did-it-before", DN_OUTCOME_OK, late_ms - 2);
+    say_stopped(self, "failed-before", DN_OUTCOME_ERROR, late_ms - 3, 50);
+    say_stopped(self, "all-before", DN_OUTCOME_ERROR, late_ms - 2, 1);
+    say_stopped(self, "did-it-before", DN_OUTCOME_OK, late_ms - 1, 50);
     say_tick(self, late_ms);
-    say_stopped(self, "failed-after", DN_OUTCOME_ERROR, late_ms + 1);
+    say_stopped(self, "failed-after", DN_OUTCOME_ERROR, late_ms + 1, 50);
     return DN_OK;
 }
 
@@ -309,6 +312,16 @@ TEST(what_ends_while_a_long_tick_is_still_being_planned_is_written_and_does_not_
     record_ends();
 }
 
+static void has_stopped_at(const char *id, int ms) {
+    const char *line = strstr(written(""), id);
+    char        words[40];
+
+    CHECK_MSG(line, "%s is not in\n%s", id, rec.bytes);
+    (void)snprintf(words, sizeof words, "\"stopped_ms\":%d}\n", ms);
+    CHECK_MSG(strncmp(strchr(line, '\n') - strlen(words) + 1, words, strlen(words)) == 0,
+              "no %s at the end of %.*s", words, (int)strcspn(line, "\n"), line);
+}
+
 TEST(who_failed_before_a_late_tick_is_written_as_free_for_it) {
     record_at(AT(5, 0));
     rec.service_is_silent = true;
@@ -317,12 +330,10 @@ TEST(who_failed_before_a_late_tick_is_written_as_free_for_it) {
     dn_runtime *rt = dn_sim_runtime(w.sim);
     CHECK_INT(dn_post(rt, dn_runtime_name(rt, "shouter"), MUTTER, NULL, 0), DN_OK);
     world_runs_to(AT(5, 0) + 3000);
-    HAS("", 1, "\"op\":\"outcome\",\"id\":\"failed-before\"");
-    HAS("", 1, "\"stopped_ms\":100}\n");
-    HAS("", 1, "\"stopped_ms\":103}\n");
-    HAS("", 1, "\"stopped_ms\":106}\n");
-    CHECK(strstr(strstr(rec.bytes, "failed-before"), "\"stopped_ms\":100}"));
-    CHECK(!strstr(strstr(rec.bytes, "did-it-before"), "\"stopped_ms\":100}"));
+    has_stopped_at("failed-before", 100);
+    has_stopped_at("all-before", 103); /* it had not begun at the tick's instant */
+    has_stopped_at("did-it-before", 104);
+    has_stopped_at("failed-after", 106);
     record_ends();
 }
 
