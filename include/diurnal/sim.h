@@ -38,7 +38,8 @@ typedef struct dn_sim_faults {
     uint32_t fail_alloc_ppm;
 } dn_sim_faults;
 
-/* How often each thing really happened, over all lives. */
+/* How often each thing really happened, over all lives. Steps are turns, moves of the clocks, messages that are handled and
+ * messages that are sent; these last not, while nobody could be told of them (unhashed, no on_event) and no fault can come. */
 typedef struct dn_sim_counts {
     uint64_t boots, steps, handled;
     uint64_t actor_crashes, process_crashes, delays, doubled_replies, wall_steps, slow_turns,

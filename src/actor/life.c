@@ -119,7 +119,7 @@ static dn_self *actor_take(dn_loop *l) {
         atomic_init(&fresh->gen_waiting, 1ULL << 32);
         /* Pairs with the acquire in door_enter. */
         atomic_store_explicit(&l->doors_len, slot + 1, memory_order_release);
-        if (!l->driver->takes) l->near_end = l->actors.fresh;
+        if (!l->driver->takes || l->calm) l->near_end = l->actors.fresh;
     }
     const uint64_t seen =
         atomic_load_explicit(&door_at(l, slot)->gen_waiting, memory_order_relaxed);
@@ -237,8 +237,9 @@ static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter
         rc = watch_new(l, a, parent, starter, 0, /* link= */ true, &link);
     if (rc == DN_OK && watched) {
         rc = watch_new(l, parent, a, a->ref, spec->tag, /* link= */ false, watch_id);
-        if (rc == DN_OK && spec->linked) watch_links(l, *watch_id);
-        if (rc == DN_OK && spec->out_quiet) watch_is_quiet(l, *spec->out_quiet = *watch_id);
+        if (rc == DN_OK && spec->out_quiet) *spec->out_quiet = *watch_id;
+        if (rc == DN_OK && (spec->linked || spec->out_quiet))
+            watch_child(l, *watch_id, spec->linked, spec->out_quiet);
     }
     if (rc == DN_OK && !watched && *watch_id)
         rc = watch_fulfil(l, a, starter, *watch_id, spec->tag);
@@ -286,7 +287,7 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
 
     init_call init = {.a = a, .config = spec->config, .rc = DN_OK, .ok = true};
     int       rc = actor_furnish(l, a, parent, starter, spec, &watch_id);
-    if (l->driver->spawned) l->driver->spawned(l, a);
+    if (l->driver->spawned && !l->calm) l->driver->spawned(l, a);
     if (rc == DN_OK && a->cls->init) {
         init.ok = actor_guarded(l, a, call_init, &init);
         rc = init.ok ? init.rc : l->fail_code;
@@ -425,7 +426,7 @@ void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly
     watchers_tell(l, a, was, reason, last_words);
     l->handled += actor_handled(a);
     l->ended++;
-    if (l->driver->ended) l->driver->ended(l, a, reason);
+    if (l->driver->ended && !l->calm) l->driver->ended(l, a, was, reason);
     if (a->flags & ACTOR_ROOT) {
         l->runtime->root_ended = true;
         l->runtime->root_reason = reason;

@@ -198,7 +198,7 @@ static void turn_ends_actor(dn_loop *l, dn_self *a, int reason, const char *why,
     if (l->counted > 0) door_settle(l, a);
     actor_end(l, a, reason, why, orderly);
     actor_bury_gone(l, a);
-    if (!does_something) return;
+    if (!does_something || l->calm) return; /* a clock that is calm stands still meanwhile */
     loop_new_window(l, /* exact= */ false);
     look_whether_to_poll(l); /* a thousand stops end no window */
 }
@@ -294,11 +294,17 @@ static __attribute__((noinline)) admission admit(dn_loop *l, dn_self *a, dn_msg 
     return DROPPED;
 }
 
+static inline bool fails_here(dn_loop *l, dn_self *a, const dn_msg *m) {
+    if (!l->calm) return l->driver->handling(l, a, m);
+    l->handled_calm++;
+    return false;
+}
+
 /* Whatever is left of m afterwards is l->handling. */
 static inline int handle(dn_loop *l, dn_self *a, dn_msg *m, uint32_t kind, bool simulated) {
     l->handling = m;
     atomic_store_explicit(&l->handling_kind, kind, memory_order_relaxed);
-    if (simulated && l->driver->handling(l, a, m)) dn_fail("a fault of the simulation");
+    if (simulated && fails_here(l, a, m)) dn_fail("a fault of the simulation");
     const int rc = dispatch(l, a, m, kind);
     actor_count_handled(a);
     return rc;
@@ -376,14 +382,15 @@ static inline void plain_over(dn_loop *l, dn_msg *m) {
 static inline bool handle_plain(dn_loop *l, dn_self *a, dn_msg *m, bool simulated) {
     const uint32_t kind = m->kind;
 
-    a->depth--;
+    a->depth -= !(m->flags & MSG_EXEMPT);
     const int rc = handle(l, a, m, kind, simulated);
     plain_over(l, m);
     return handled(l, a, rc, kind);
 }
 
+/* Or a timer's: that is exempt from bounds, and otherwise as plain. */
 static inline bool is_plain(const dn_loop *l, const dn_msg *m) {
-    const uint32_t mask = msg_meta(0xff, 0, 0xff, 0);
+    const uint32_t mask = msg_meta((uint8_t)~MSG_EXEMPT, 0, 0xff, 0);
 
     return (m->meta & mask) == (l->plain_meta & mask);
 }

@@ -198,9 +198,9 @@ typedef struct driver {
     uint64_t (*random)(dn_loop *l);
     void (*wake)(dn_loop *l); /* Any thread. */
 
-    /* Simulation only; NULL otherwise. */
+    /* Simulation only; NULL otherwise. While the loop is calm the first four are not asked. */
     void (*spawned)(dn_loop *l, const dn_self *a);
-    void (*ended)(dn_loop *l, const dn_self *a, int reason);
+    void (*ended)(dn_loop *l, const dn_self *a, dn_ref was, int reason);
     bool (*handling)(dn_loop *l, dn_self *a, const dn_msg *m); /* true: it fails here */
     /* DN_OK: not taken. DN_PENDING: taken, it delivers it later itself. DN_EFULL, for what is not exempt. */
     int (*takes)(dn_loop *l, dn_msg *m);
@@ -225,10 +225,11 @@ enum {
 struct dn_loop {
     dn_self  *run_head; /* RUN_END: nobody is ready */
     dn_self **run_tail;
-    bool      poll_due;    /* POLL_NS have passed since polled_ns */
-    uint32_t  plain_meta;  /* msg_meta of a message of this loop with nothing special about it */
-    uint64_t  plain_head;  /* the same as a msg_head, of kind 0 */
-    char     *near_end;    /* of the slots that sends reach the short way; a simulation has none */
+    bool      poll_due;   /* POLL_NS have passed since polled_ns */
+    uint32_t  plain_meta; /* msg_meta of a message of this loop with nothing special about it */
+    uint64_t  plain_head; /* the same as a msg_head, of kind 0 */
+    char     *near_end;   /* of the slots that sends reach the short way; see calm */
+    bool      calm; /* a simulation: nothing can happen to a message, and nobody is told of any */
     uint32_t  until_clock; /* messages left of the window */
     uint32_t  window, stride, jitter;
     int64_t   exact_ns;         /* EXACT_READINGS on this machine */
@@ -276,6 +277,7 @@ struct dn_loop {
     uint64_t        handled; /* by actors that have ended */
     uint64_t        spawned, ended, crashed, full, dead_letters, unhandled, late_replies;
     uint64_t        expired_calls, exempt, wakeups, crash_points;
+    uint64_t        handled_calm; /* messages, while it was; taken by the simulation */
     int64_t         unattributed_ns;
     size_t          large_bytes;
     dn_crash_report crashes[DN_CRASHES_KEPT];
@@ -451,10 +453,8 @@ void                   timer_drop(dn_loop *l, timer *t);
 /* ---- watch.c ---- */
 DN_MUST_USE int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target,
                           uint64_t tag, bool link, uint64_t *out_id);
-/* Of a target on this loop: from now on it also ends with its watcher. */
-void watch_links(dn_loop *l, uint64_t id);
-/* Of a target on this loop: nothing is told of an end with DN_OK. */
-void            watch_is_quiet(dn_loop *l, uint64_t id);
+/* Of a target on this loop. links: from now on it also ends with its watcher. quiet: nothing is told of an end with DN_OK. */
+void            watch_child(dn_loop *l, uint64_t id, bool links, bool quiet);
 uint64_t        watch_promise(dn_loop *l, dn_self *watcher); /* 0: no memory */
 DN_MUST_USE int watch_fulfil(dn_loop *l, dn_self *target, dn_ref watcher, uint64_t id,
                              uint64_t tag);

@@ -128,6 +128,19 @@ static void world_event(dn_sim *sim, dn_sim_event_kind kind, int64_t detail, con
     event(sim, kind, DN_NOBODY, DN_NOBODY, 0, detail, text);
 }
 
+/* The loop need not ask: then nobody hears of a message, and none is held up. */
+static void loop_is_calm(const dn_sim *sim, bool calm) {
+    dn_loop *l = sim_loop(sim);
+
+    l->calm = calm;
+    l->near_end = calm ? l->actors.fresh : NULL;
+}
+
+static void calm_ends(dn_sim *sim) {
+    sim->calm = false;
+    loop_is_calm(sim, false);
+}
+
 /* To be looked at again whenever one of these may have changed. */
 static void calm_look(dn_sim *sim) {
     const dn_sim_faults *f = &sim->config.faults;
@@ -138,6 +151,7 @@ static void calm_look(dn_sim *sim) {
 
     for (int i = 0; i < TARGETS_MAX; i++) ordered = ordered || sim->targets[i].left > 0;
     sim->calm = sim->running && faults == 0 && !ordered && !sim->config.on_event;
+    if (sim->alive) loop_is_calm(sim, sim->calm && sim->deaf && !sim->wires);
 }
 
 static bool chance(dn_sim *sim, uint32_t ppm) {
@@ -177,12 +191,15 @@ static void wires_drop(dn_sim *sim) {
 
 /* What the loop has counted since the last time. */
 static void counts_gather(dn_sim *sim) {
-    const dn_loop *l = sim_loop(sim);
+    dn_loop *l = sim_loop(sim);
 
     sim->counts.late_replies += l->late_replies - sim->late_replies_seen;
     sim->counts.dead_letters += l->dead_letters - sim->dead_letters_seen;
     sim->late_replies_seen = l->late_replies;
     sim->dead_letters_seen = l->dead_letters;
+    sim->counts.handled += l->handled_calm;
+    sim->counts.steps += l->handled_calm;
+    l->handled_calm = 0;
 }
 
 static void life_ends(dn_sim *sim) {
@@ -392,12 +409,10 @@ static void wire_deliver_of_dead(dn_sim *sim, dn_ref dead) {
     }
 }
 
-static void sim_ended(dn_loop *l, const dn_self *a, int reason) {
-    dn_sim         *sim = sim_of(l);
-    const numbered *n = &sim->numbers[slab_index(&l->actors, a)];
+static void sim_ended(dn_loop *l, const dn_self *a, dn_ref was, int reason) {
+    dn_sim *sim = sim_of(l);
 
     if (sim->dying) return;
-    const dn_ref was = {.bits = n->bits};
     event(sim, DN_SIM_END, was, DN_NOBODY, 0, reason, actor_shown(a));
     if (sim->wires) wire_deliver_of_dead(sim, was);
 }
@@ -702,13 +717,15 @@ static bool run_on(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     calm_look(sim);
     life_enters(sim);
     if (_setjmp(sim->crash_jump) != 0) {
-        sim->running = sim->calm = false;
+        sim->running = false;
+        calm_ends(sim);
         life_ends(sim);
         *out_end = DN_SIM_CRASHED;
         return false;
     }
     more = steps_inside(sim, run, out_end);
-    sim->running = sim->calm = false;
+    sim->running = false;
+    calm_ends(sim);
     life_leaves(sim);
     if (!more && *out_end == DN_SIM_ENDED) {
         sim->root_reason = sim->runtime.root_reason;

@@ -106,9 +106,12 @@ int watch_new(dn_loop *l, dn_self *watcher, dn_self *local_target, dn_ref target
     return DN_OK;
 }
 
-void watch_links(dn_loop *l, uint64_t id) { watch_find(l, id)->kills = true; }
+void watch_child(dn_loop *l, uint64_t id, bool links, bool quiet) {
+    watch *w = watch_find(l, id);
 
-void watch_is_quiet(dn_loop *l, uint64_t id) { watch_find(l, id)->block->kind = SYS_WATCH_QUIET; }
+    w->kills = links;
+    if (quiet) w->block->kind = SYS_WATCH_QUIET;
+}
 
 /* Of an actor that another loop is about to start: its address is not known here, so the watcher's end
  * withdraws nothing, and what the block becomes then finds nobody. */

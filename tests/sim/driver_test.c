@@ -352,6 +352,117 @@ TEST(the_nth_message_of_a_named_actor_is_its_last) {
     }
 }
 
+/* ---- A simulation that nobody watches ---- */
+
+static dn_sim *sim_of_order(uint64_t seed, bool watched) {
+    const dn_sim_config config = {
+        .seed = seed, .wall_ms = WALL, .order = DN_SIM_FIFO, .unhashed = !watched};
+
+    CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
+    boot();
+    return w.sim;
+}
+
+/* Messages, children, timers and failures, as a generator of their own says, all of it written down. */
+static uint64_t busy;
+
+static int is_busy(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    uint64_t value = kind == DN_MSG_DOWN ? 0 : value_of(msg);
+
+    if (kind == DN_MSG_DOWN) w.downs++;
+    if (kind != DATA && kind != ALARM) return DN_OK;
+    put_down(value << 8 | kind);
+    if (value == 0) return DN_OK;
+    value--;
+    switch (test_random(&busy) % 4) {
+    case 0: {
+        const dn_spawn_spec spec = {.cls = &child_class, .monitored = true, .linked = true};
+        dn_ref              born;
+        CHECK_INT(dn_spawn(self, &spec, &born), DN_OK);
+        CHECK_INT(dn_send(self, born, DATA, &value, sizeof value), DN_OK);
+        break;
+    }
+    case 1: dn_timer_after(self, (int64_t)(test_random(&busy) % 5), ALARM, value); break;
+    case 2: CHECK_INT(dn_send(self, w.root, DATA, &value, sizeof value), DN_OK); break;
+    default: CHECK_INT(dn_send(self, dn_self_ref(self), DATA, &value, sizeof value), DN_OK);
+    }
+    return test_random(&busy) % 8 == 0 && !dn_ref_equal(dn_self_ref(self), w.root) ? DN_EFAILED
+                                                                                   : DN_OK;
+}
+
+TEST(a_simulation_that_nobody_watches_goes_as_one_that_is_watched) {
+    size_t seen = 0;
+
+    for (int run = 0; run < 50; run++) {
+        world watched = {0};
+        for (int watch = 1; watch >= 0; watch--) {
+            w = (world){.on = is_busy, .child_on = is_busy};
+            busy = test_seed() + (uint64_t)run;
+            sim_of_order(1, watch);
+            for (uint64_t i = 1; i <= 5; i++) post(w.root, DATA, 40 * i);
+            (void)dn_sim_run(w.sim, 10000);
+            const dn_sim_counts *counts = dn_sim_counts_borrow(w.sim);
+            w.made = (int)counts->handled;
+            w.released = (int)counts->dead_letters;
+            dn_sim_free(w.sim);
+            if (watch) watched = w;
+        }
+        seen += w.log_len;
+        CHECK_UINT(w.log_len, watched.log_len);
+        CHECK(memcmp(w.log, watched.log, w.log_len * sizeof *w.log) == 0);
+        CHECK_INT(w.downs, watched.downs);
+        CHECK_INT(w.made, watched.made);
+        CHECK_INT(w.released, watched.released);
+    }
+    CHECK(seen > 1000); /* or nothing happened that could differ */
+}
+
+static int orders_a_crash(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    (void)self;
+    if (kind != DATA) return DN_OK;
+    put_down(value_of(msg));
+    if (value_of(msg) == 3) dn_sim_crash_actor_at(w.sim, "first", 2);
+    return DN_OK;
+}
+
+TEST(a_fault_that_is_ordered_strikes_though_nobody_watches_and_the_turn_goes_on) {
+    w = (world){.child_on = orders_a_crash, .on = note_downs};
+    sim_of_order(1, /* watched= */ false);
+    for (uint64_t i = 1; i <= 8; i++) post(w.child, DATA, i);
+    CHECK_INT(dn_sim_run(w.sim, 10), DN_SIM_IDLE);
+    CHECK_UINT(w.log_len, 4); /* the second behind the third is the fifth */
+    CHECK_INT(w.downs, 1);
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
+    dn_sim_free(w.sim);
+}
+
+static int delays_the_first(dn_self *self, uint32_t kind, const dn_msg *msg) {
+    const dn_sim_faults all = {.delay_ppm = 1000000, .delay_ms_max = 50};
+
+    (void)msg;
+    for (int i = 0; kind == PASS_ON && i < 4;
+         i++) /* afterwards there are messages to be used again */
+        CHECK_INT(dn_send(self, w.child, PASS_ON, NULL, 0), DN_OK);
+    for (uint64_t i = 0; kind == GO && i < 2; i++) {
+        dn_sim_set_faults(w.sim, i == 0 ? &all : &(dn_sim_faults){0});
+        CHECK_INT(dn_send(self, w.child, DATA, &i, sizeof i), DN_OK);
+    }
+    return DN_OK;
+}
+
+TEST(what_is_on_the_wire_is_not_overtaken_when_it_gets_calm_again) {
+    w = (world){.child_on = log_values, .on = delays_the_first};
+    sim_of_order(test_seed(), /* watched= */ false);
+    post(w.root, PASS_ON, 0);
+    CHECK_INT(dn_sim_run(w.sim, 1), DN_SIM_IDLE);
+    post(w.root, GO, 0);
+    CHECK_INT(dn_sim_run(w.sim, 1000), DN_SIM_IDLE);
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->delays, 1);
+    CHECK_UINT(w.log_len, 2);
+    for (uint64_t i = 0; i < 2; i++) CHECK_UINT(w.log[i], i);
+    dn_sim_free(w.sim);
+}
+
 /* ---- Order on the wire ---- */
 
 enum { SENDERS = 5, EACH = 100 };
