@@ -69,26 +69,29 @@ static int task_init(dn_self *self, void *state, const void *config) {
     return DN_OK;
 }
 
-static int task_on_result(dn_self *self, void *state, const dn_msg *msg) {
-    const task *t = state;
+/* With what can be said of it. Mostly that is nothing, and then the message goes the short way. */
+static int tell_executor(dn_self *self, const task *t, const dn_task_outcome *outcome) {
     const char *detail = dn_run_detail_borrow(t->run);
-    size_t      size = sizeof(dn_task_outcome);
     union {
         dn_task_outcome outcome;
         char            bytes[sizeof(dn_task_outcome) + DN_RUN_DETAIL];
     } o;
 
-    o.outcome.tag = t->tag;
-    o.outcome.result = *DN_BODY(dn_run_result, msg);
-    if (t->cut) o.outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
-    else if (dn_run_outcome(o.outcome.result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
-    if (*detail) {
-        const size_t with_end = strlen(detail) + 1;
-        assert(with_end <= DN_RUN_DETAIL);
-        memcpy(o.outcome.detail, detail, with_end);
-        size += with_end;
-    }
-    const int rc = dn_send(self, t->executor, DN_OUTCOME, &o, size);
+    if (!*detail) return dn_send(self, t->executor, DN_OUTCOME, outcome, sizeof *outcome);
+    const size_t with_end = strlen(detail) + 1;
+    assert(with_end <= DN_RUN_DETAIL);
+    o.outcome = *outcome;
+    memcpy(o.outcome.detail, detail, with_end);
+    return dn_send(self, t->executor, DN_OUTCOME, &o, sizeof *outcome + with_end);
+}
+
+static int task_on_result(dn_self *self, void *state, const dn_msg *msg) {
+    const task     *t = state;
+    dn_task_outcome outcome = {.tag = t->tag, .result = *DN_BODY(dn_run_result, msg)};
+
+    if (t->cut) outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
+    else if (dn_run_outcome(outcome.result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
+    const int rc = tell_executor(self, t, &outcome);
     return rc == DN_OK || rc == DN_EDEAD ? DN_STOP : rc;
 }
 
