@@ -129,8 +129,8 @@ void check_users_fetch(const check_users *u, uint32_t minute) {
     const check_minute *m = &u->minutes[minute];
 
     for (uint32_t i = 0; i < m->len && i < FETCH_MOST; i++) {
-        __builtin_prefetch(&u->people[check_place(m->rows[i])], 1, 2);
-        __builtin_prefetch(&u->records[m->rows[i]], 1, 2);
+        __builtin_prefetch(&u->people[check_place(m->rows[i])], 1, 3);
+        __builtin_prefetch(&u->records[m->rows[i]], 1, 3);
     }
 }
 

@@ -1,11 +1,13 @@
 /* events_out.c - see events_out.h.
  * A run of millions of user-days spends its time here unless a line costs little more than its bytes: so they are put
- * together by hand in one large buffer, and what many lines share (the instant, the day) is written out once. */
+ * together by hand in one large buffer, and what many lines share is written out once: the instant, the day, and of the
+ * four kinds that each day of a user has all that stands before the user and behind. */
 #include "events_out.h"
 
 #include "domain/digits.h"
 #include "text_out.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +27,34 @@ enum {
     HEAD_ROOM = HEAD_LEN / 8 * 8 + 8,
     DAY_LEN = sizeof DAY_BEGINS - 1 + DN_DAY_TEXT - 1 + 1,
     DAY_ROOM = DAY_LEN / 8 * 8 + 8,
+    FRONT_ROOM = 64,
+    BEHIND_ROOM = 128,
 };
+_Static_assert(HEAD_LEN + sizeof "finalize\",\"user\":" <= FRONT_ROOM, "the longest of four fits");
+
+/* What the rest of a line is made of; of a kind that has less, the others are 0. */
+typedef struct behind {
+    dn_day   day;
+    uint32_t number; /* its attempt, or its due */
+    uint32_t how;    /* it ended */
+    int64_t  duration_ms;
+} behind;
+
+/* The last line of a kind: all of one instant begin like it, and most of them end like it. */
+typedef struct often {
+    int64_t  t_ms;
+    uint32_t front_len, behind_len;
+    behind   behind;
+    _Alignas(16) char front_text[FRONT_ROOM];   /* {"t":"…","ev":"start","user": */
+    _Alignas(16) char behind_text[BEHIND_ROOM]; /* ,"day":"…","attempt":1} and a newline */
+} often;
 
 struct events_out {
     /* Copied into each line: neither lies across two lines of a cache. */
     _Alignas(16) char head[HEAD_ROOM];    /* {"t":"…","ev":" */
     _Alignas(16) char day_text[DAY_ROOM]; /* ,"day":"…" */
-    int     fd, failed;                   /* errno of the first write that failed */
+    often   enqueued, started, stopped, finalized;
+    int     fd, failed; /* errno of the first write that failed */
     char   *at;
     int64_t t_ms, t_day_ms; /* of the instant in head, and of the day it is in */
     dn_day  day;
@@ -68,22 +91,7 @@ static __attribute__((noinline)) void head_move(events_out *o, int64_t t_ms) {
     o->t_ms = t_ms;
 }
 
-/* ---- Its life ---- */
-
-events_out *events_out_new(int fd) {
-    events_out *o = malloc(sizeof *o);
-
-    if (!o) return NULL;
-    o->fd = fd;
-    o->failed = 0;
-    o->at = o->buffer;
-    o->t_day_ms = 0;
-    head_set(o, 0);
-    day_set(o, 0);
-    return o;
-}
-
-void events_out_free(events_out *out) { free(out); }
+/* ---- Out ---- */
 
 static void flush(events_out *o) {
     const char *at = o->buffer;
@@ -96,10 +104,10 @@ static void flush(events_out *o) {
     o->at = o->buffer;
 }
 
-int events_out_end(events_out *out, int *out_errno) {
-    flush(out);
-    *out_errno = out->failed;
-    return out->failed ? DN_EIO : DN_OK;
+/* A line ends there. */
+static inline void line_is(events_out *o, char *end) {
+    o->at = end;
+    if (end > o->buffer + BUFFER - LINE_MAX) flush(o);
 }
 
 /* ---- The parts of a line ---- */
@@ -132,9 +140,18 @@ static __attribute__((noinline)) char *put_failure(char *at, const dn_happening 
     return at;
 }
 
-static char *put_stop(char *at, const dn_happening *h) {
+static char *put_nothing(char *at, const dn_happening *h) {
+    (void)h;
+    return at;
+}
+
+static char *put_attempt(char *at, const dn_happening *h) {
     PUT(",\"attempt\":");
-    at = text_out_number(at, h->attempt);
+    return text_out_number(at, h->attempt);
+}
+
+static char *put_stop(char *at, const dn_happening *h) {
+    at = put_attempt(at, h);
     if (h->outcome == DN_OUTCOME_OK)
         PUT(",\"result\":\"ok\",\"error_class\":null,\"duration_ms\":");
     else at = put_failure(at, h);
@@ -171,9 +188,9 @@ static __attribute__((noinline)) char *put_slo(char *at, const event_slo *s) {
     return at;
 }
 
-/* ---- A line ---- */
+/* ---- A line of what happens rarely, or to nobody ---- */
 
-/* Behind "ev":", of what happens rarely, or to nobody. NULL: it has no line. */
+/* Behind "ev":". NULL: it has no line. */
 static char *put_other(events_out *o, char *at, const event *e) {
     const dn_happening *h = e->h;
 
@@ -198,41 +215,81 @@ static char *put_other(events_out *o, char *at, const event *e) {
     }
 }
 
-static inline void line_ends(events_out *o, char *at) {
+/* ---- A line of the four kinds ---- */
+
+typedef char *put_behind(char *at, const dn_happening *h);
+
+static __attribute__((noinline)) void front_move(events_out *o, often *k, int64_t t_ms) {
+    if (t_ms != o->t_ms) head_move(o, t_ms);
+    memcpy(k->front_text, o->head, HEAD_LEN);
+    k->t_ms = t_ms;
+}
+
+static __attribute__((noinline)) void behind_set(events_out *o, often *k, behind is,
+                                                 const dn_happening *h, put_behind *put) {
+    char *at = k->behind_text;
+
+    if (is.day != o->day) day_set(o, is.day);
+    memcpy(at, o->day_text, DAY_ROOM);
+    at = put(at + DAY_LEN, h);
     PUT("}\n");
-    o->at = at;
-    if (at > o->buffer + BUFFER - LINE_MAX) flush(o);
+    assert(at <= k->behind_text + BEHIND_ROOM);
+    k->behind_len = (uint32_t)(at - k->behind_text);
+    k->behind = is;
+}
+
+static void often_begin(events_out *o, often *k, const char *words, put_behind *put) {
+    const dn_happening none = {.outcome = DN_OUTCOME_OK, .status = DN_DAILY_SUCCESS};
+
+    k->front_len = (uint32_t)(text_out_words(k->front_text + HEAD_LEN, words) - k->front_text);
+    front_move(o, k, 0);
+    behind_set(o, k, (behind){.how = UINT32_MAX}, &none, put);
+}
+
+static inline bool behind_equal(const behind *a, const behind *b) {
+    return a->day == b->day && a->number == b->number && a->how == b->how &&
+           a->duration_ms == b->duration_ms;
+}
+
+/* Both texts are copied with all the room they have: what is too much is written over by what follows. */
+static inline void put_often(events_out *o, often *k, const event *e, behind is, put_behind *put) {
+    const dn_happening *h = e->h;
+    char               *at = o->at;
+
+    if (__builtin_expect(e->t_ms != k->t_ms, 0)) front_move(o, k, e->t_ms);
+    if (__builtin_expect(!behind_equal(&is, &k->behind), 0)) behind_set(o, k, is, h, put);
+    memcpy(at, k->front_text, FRONT_ROOM);
+    at = text_out_id(at + k->front_len, h->id, h->id_len);
+    memcpy(at, k->behind_text, BEHIND_ROOM);
+    line_is(o, at + k->behind_len);
 }
 
 void events_out_enqueued(events_out *o, const event *e) {
-    char *at = put_head(o, o->at, e->t_ms);
-
-    PUT("enqueue\",\"user\":");
-    line_ends(o, put_user(o, at, e->h));
+    put_often(o, &o->enqueued, e, (behind){.day = e->h->day}, put_nothing);
 }
 
 void events_out_started(events_out *o, const event *e) {
-    char *at = put_head(o, o->at, e->t_ms);
-
-    PUT("start\",\"user\":");
-    at = put_user(o, at, e->h);
-    PUT(",\"attempt\":");
-    line_ends(o, text_out_number(at, e->h->attempt));
+    put_often(o, &o->started, e, (behind){.day = e->h->day, .number = e->h->attempt}, put_attempt);
 }
 
 void events_out_stopped(events_out *o, const event *e) {
-    char *at = put_head(o, o->at, e->t_ms);
+    const dn_happening *h = e->h;
+    const behind        is = {.day = h->day,
+                              .number = h->attempt,
+                              .how = (uint32_t)h->outcome << 8 | (uint32_t)h->cls,
+                              .duration_ms = h->duration_ms};
 
-    PUT("stop\",\"user\":");
-    line_ends(o, put_stop(put_user(o, at, e->h), e->h));
+    put_often(o, &o->stopped, e, is, put_stop);
 }
 
 void events_out_finalized(events_out *o, const event *e) {
-    char *at = put_head(o, o->at, e->t_ms);
+    const dn_happening *h = e->h;
+    const behind        is = {.day = h->day, .number = h->due, .how = (uint32_t)h->status};
 
-    PUT("finalize\",\"user\":");
-    line_ends(o, put_finalize(put_user(o, at, e->h), e->h));
+    put_often(o, &o->finalized, e, is, put_finalize);
 }
+
+/* ---- Any line ---- */
 
 void events_out_tell(events_out *o, const event *e) {
     switch (e->kind) {
@@ -243,5 +300,34 @@ void events_out_tell(events_out *o, const event *e) {
     default: break;
     }
     char *at = put_other(o, put_head(o, o->at, e->t_ms), e);
-    if (at) line_ends(o, at);
+    if (!at) return;
+    PUT("}\n");
+    line_is(o, at);
+}
+
+/* ---- Its life ---- */
+
+events_out *events_out_new(int fd) {
+    events_out *o = malloc(sizeof *o);
+
+    if (!o) return NULL;
+    o->fd = fd;
+    o->failed = 0;
+    o->at = o->buffer;
+    o->t_day_ms = 0;
+    head_set(o, 0);
+    day_set(o, 0);
+    often_begin(o, &o->enqueued, "enqueue\",\"user\":", put_nothing);
+    often_begin(o, &o->started, "start\",\"user\":", put_attempt);
+    often_begin(o, &o->stopped, "stop\",\"user\":", put_stop);
+    often_begin(o, &o->finalized, "finalize\",\"user\":", put_finalize);
+    return o;
+}
+
+void events_out_free(events_out *out) { free(out); }
+
+int events_out_end(events_out *out, int *out_errno) {
+    flush(out);
+    *out_errno = out->failed;
+    return out->failed ? DN_EIO : DN_OK;
 }

@@ -2,6 +2,7 @@
 #include "replay.h"
 
 #include "check.h"
+#include "crowd.h"
 #include "diurnal/handoff.h"
 #include "events_out.h"
 #include "output.h"
@@ -27,7 +28,8 @@ struct replay {
     summary              *summary;
     check                *check;
     report               *report; /* likewise */
-    relay                *relay;  /* the four above are its thread's, until it has settled */
+    crowd                 crowd;
+    relay                *relay; /* the five above are its thread's, until it has settled */
     world                *world;
     replay_result         result;
 };
@@ -39,52 +41,67 @@ static int starved(char *why) {
 
 /* ---- Telling ---- */
 
-/* Each kind that every day of a user has goes its own way to all four: with millions of events, to ask each of them for
+/* Those who count. */
+static void count(void *context, const event *e, uint64_t times) {
+    const replay *r = context;
+
+    switch (e->kind) {
+    case DN_HAPPENED_ENQUEUED:
+        if (r->report) report_enqueued(r->report, e, times);
+        summary_enqueued(r->summary, times);
+        return;
+    case DN_HAPPENED_STARTED:
+        if (r->report) report_started(r->report, e, times);
+        summary_started(r->summary, e->h->day, times);
+        return;
+    case DN_HAPPENED_STOPPED:
+        if (r->report) report_stopped(r->report, e, times);
+        summary_stopped(r->summary, times);
+        return;
+    case DN_HAPPENED_FINALIZED:
+        if (r->report) report_finalized(r->report, e, times);
+        summary_finalized(r->summary, e->h, times);
+        return;
+    default:
+        if (r->report) report_event(r->report, e);
+        summary_tell(r->summary, e);
+        return;
+    }
+}
+
+/* Each kind that every day of a user has goes its own way to all: with millions of events, to ask each of them for
  * its kind would cost as much as they do. Apart from each other, or every event saved the registers of all. */
 #define APART static __attribute__((noinline)) void
 
 APART enqueued(replay *r, const event *e) {
-    if (r->events) {
-        events_out_enqueued(r->events, e);
-        report_enqueued(r->report, e);
-    }
-    summary_enqueued(r->summary);
+    if (r->events) events_out_enqueued(r->events, e);
+    crowd_add(&r->crowd, e);
     check_enqueued(r->check, e);
 }
 
 APART started(replay *r, const event *e) {
-    if (r->events) {
-        events_out_started(r->events, e);
-        report_started(r->report, e);
-    }
-    summary_started(r->summary, e->h->day);
+    if (r->events) events_out_started(r->events, e);
+    crowd_add(&r->crowd, e);
     check_started(r->check, e);
 }
 
 APART stopped(replay *r, const event *e) {
-    if (r->events) {
-        events_out_stopped(r->events, e);
-        report_stopped(r->report, e);
-    }
-    summary_stopped(r->summary);
+    if (r->events) events_out_stopped(r->events, e);
+    crowd_add_stopped(&r->crowd, e);
     check_stopped(r->check, e);
 }
 
+/* Of those who were missed the report has examples. */
 APART finalized(replay *r, const event *e) {
-    if (r->events) {
-        events_out_finalized(r->events, e);
-        report_finalized(r->report, e);
-    }
-    summary_finalized(r->summary, e->h);
+    if (r->events) events_out_finalized(r->events, e);
+    if (e->h->status == DN_DAILY_SUCCESS) crowd_add_finalized(&r->crowd, e);
+    else crowd_alone(&r->crowd, e);
     check_finalized(r->check, e);
 }
 
 APART other(replay *r, const event *e) {
-    if (r->events) {
-        events_out_tell(r->events, e);
-        report_event(r->report, e);
-    }
-    summary_tell(r->summary, e);
+    if (r->events) events_out_tell(r->events, e);
+    crowd_alone(&r->crowd, e);
     if (e->kind == DN_HAPPENED_TICK) {
         summary_tell_tick(r->summary, e->real_ns);
         if (r->report) report_tick_wall(r->report, (double)e->real_ns / 1e6);
@@ -140,6 +157,7 @@ static int prepare(replay *r, char *why) {
     r->settings = trace_settings_borrow(r->trace);
     if (r->config->out && (rc = open_output(r, why)) < 0) return rc;
     r->summary = summary_new();
+    r->crowd = (crowd){.count = count, .context = r};
     /* Without files so little is done with an event that to hand it over takes as long. */
     const bool apart = r->output && dn_handoff_has_room();
     if (!r->summary || open_check(r) < 0 || relay_new(hear, r, apart, &r->relay) < 0)
@@ -188,6 +206,7 @@ static int run(replay *r, char *why) {
     const int rc = run_lines(r);
 
     relay_settle(r->relay);
+    crowd_settle(&r->crowd);
     r->result.simulated_ms = r->settings->end_ms - r->settings->start_ms;
     if (rc < 0)
         (void)snprintf(why, REPLAY_WHY, "%s: the run cannot go on: %s", r->config->trace,

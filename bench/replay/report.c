@@ -22,56 +22,57 @@ void *report_free(report *r) {
 
 void report_freep(report **r) { *r = report_free(*r); }
 
-static void day_ended(report *r, const dn_happening *h, day_end end) {
-    r->totals.ends[end]++;
-    days_end(&r->days, h->day, h->due, end, h->id, h->id_len);
+static void day_ended(report *r, const dn_happening *h, day_end end, uint64_t times) {
+    r->totals.ends[end] += times;
+    days_end(&r->days, h, end, times);
 }
 
 /* What happened, and when: the axis has moved there. */
-static inline void count(report *r, const event *e) {
+static inline void count(report *r, const event *e, uint64_t times) {
     axis_to(&r->axis, e->steady_ms);
-    r->totals.happened[e->kind]++;
+    r->totals.happened[e->kind] += times;
 }
 
-void report_enqueued(report *r, const event *e) {
-    count(r, e);
-    axis_enqueued(&r->axis);
+void report_enqueued(report *r, const event *e, uint64_t times) {
+    count(r, e, times);
+    axis_enqueued(&r->axis, times);
 }
 
-void report_started(report *r, const event *e) {
-    count(r, e);
-    axis_started(&r->axis);
-    days_start(&r->days, e->h->day);
+void report_started(report *r, const event *e, uint64_t times) {
+    count(r, e, times);
+    axis_started(&r->axis, times);
+    days_start(&r->days, e->h->day, times);
 }
 
-void report_stopped(report *r, const event *e) {
+void report_stopped(report *r, const event *e, uint64_t times) {
     const dn_happening *h = e->h;
     const int64_t       took_ms = h->duration_ms > 0 ? h->duration_ms : 0;
 
     assert(h->outcome >= DN_OUTCOME_OK && h->outcome <= DN_OUTCOME_TIMEOUT);
-    count(r, e);
-    axis_stopped(&r->axis, h->outcome);
-    r->totals.stops[h->outcome - 1]++;
-    r->totals.classes[h->cls]++;
-    dn_sketch_put(&r->latency_ms[h->outcome - 1], dn_sketch_bucket((uint64_t)took_ms), 1);
+    count(r, e, times);
+    axis_stopped(&r->axis, h->outcome, times);
+    r->totals.stops[h->outcome - 1] += times;
+    r->totals.classes[h->cls] += times;
+    dn_sketch_put(&r->latency_ms[h->outcome - 1], dn_sketch_bucket((uint64_t)took_ms),
+                  (uint32_t)times);
     if (took_ms > r->latency_max_ms) r->latency_max_ms = took_ms;
 }
 
-void report_finalized(report *r, const event *e) {
-    count(r, e);
-    day_ended(r, e->h, e->h->status == DN_DAILY_SUCCESS ? DAY_SUCCESS : DAY_CUTOFF);
+void report_finalized(report *r, const event *e, uint64_t times) {
+    count(r, e, times);
+    day_ended(r, e->h, e->h->status == DN_DAILY_SUCCESS ? DAY_SUCCESS : DAY_CUTOFF, times);
 }
 
 static void happened(report *r, const event *e) {
     switch (e->h->kind) {
-    case DN_HAPPENED_ENQUEUED: report_enqueued(r, e); return;
-    case DN_HAPPENED_STARTED: report_started(r, e); return;
-    case DN_HAPPENED_STOPPED: report_stopped(r, e); return;
-    case DN_HAPPENED_FINALIZED: report_finalized(r, e); return;
+    case DN_HAPPENED_ENQUEUED: report_enqueued(r, e, 1); return;
+    case DN_HAPPENED_STARTED: report_started(r, e, 1); return;
+    case DN_HAPPENED_STOPPED: report_stopped(r, e, 1); return;
+    case DN_HAPPENED_FINALIZED: report_finalized(r, e, 1); return;
     case DN_HAPPENED_EXPIRED:
-    case DN_HAPPENED_DROPPED: axis_dequeued(&r->axis); break;
-    case DN_HAPPENED_LATE_SUCCESS: day_ended(r, e->h, DAY_LATE); break;
-    case DN_HAPPENED_MISSED: day_ended(r, e->h, DAY_MISSED); break;
+    case DN_HAPPENED_DROPPED: axis_dequeued(&r->axis, 1); break;
+    case DN_HAPPENED_LATE_SUCCESS: day_ended(r, e->h, DAY_LATE, 1); break;
+    case DN_HAPPENED_MISSED: day_ended(r, e->h, DAY_MISSED, 1); break;
     case DN_HAPPENED_CLOCK: marks_clock(&r->marks, e->steady_ms, e->h->step_ms); break;
     case DN_HAPPENED_TICK_BEGINS:
     case DN_HAPPENED_TICK:
@@ -82,7 +83,7 @@ static void happened(report *r, const event *e) {
     case DN_HAPPENED_STORE_WELL:
     case DN_HAPPENINGS: break; /* counted */
     }
-    count(r, e);
+    count(r, e, 1);
 }
 
 void report_event(report *r, const event *e) {

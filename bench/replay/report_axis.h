@@ -39,23 +39,27 @@ static inline void axis_reaches(uint64_t level, uint64_t *max, uint64_t *peak) {
     if (level > *peak) *peak = level;
 }
 
-static inline void axis_enqueued(axis *a) {
-    a->depth++;
+static inline void axis_enqueued(axis *a, uint64_t times) {
+    a->depth += times;
     axis_reaches(a->depth, &a->stretches[a->at].depth_max, &a->depth_peak);
 }
 
 /* What was never put in cannot be taken out: a level is at least 0. */
-static inline void axis_dequeued(axis *a) { a->depth -= a->depth > 0; }
+static inline void axis_lowers(uint64_t *level, uint64_t times) {
+    *level -= *level < times ? *level : times;
+}
 
-static inline void axis_started(axis *a) {
-    axis_dequeued(a);
-    a->in_flight++;
+static inline void axis_dequeued(axis *a, uint64_t times) { axis_lowers(&a->depth, times); }
+
+static inline void axis_started(axis *a, uint64_t times) {
+    axis_dequeued(a, times);
+    a->in_flight += times;
     axis_reaches(a->in_flight, &a->stretches[a->at].in_flight_max, &a->in_flight_peak);
 }
 
-static inline void axis_stopped(axis *a, dn_outcome outcome) {
-    a->in_flight -= a->in_flight > 0;
-    a->stretches[a->at].stops[outcome - 1]++;
+static inline void axis_stopped(axis *a, dn_outcome outcome, uint64_t times) {
+    axis_lowers(&a->in_flight, times);
+    a->stretches[a->at].stops[outcome - 1] += times;
 }
 
 /* The process died, and everything in its memory with it. */

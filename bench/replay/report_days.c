@@ -43,31 +43,29 @@ static inline day_row *row_of(days *d, dn_day day) {
     return row_found(d, day);
 }
 
-static void keep_example(day_example *kept, dn_day day, day_end end, const char *id,
-                         uint8_t id_len) {
+static void keep_example(day_example *kept, const dn_happening *h, day_end end) {
     if (kept->id_len > 0) return;
-    *kept = (day_example){.day = day, .end = end, .id_len = id_len};
-    memcpy(kept->id, id, id_len);
+    *kept = (day_example){.day = h->day, .end = end, .id_len = h->id_len};
+    memcpy(kept->id, h->id, h->id_len);
 }
 
-void days_end(days *d, dn_day day, uint32_t due, day_end end, const char *id, uint8_t id_len) {
-    assert(due < DN_DAY_MINUTES);
-    assert(id_len <= DN_ID_MAX);
-    d->all[due][end]++;
-    if (end == DAY_CUTOFF || end == DAY_MISSED)
-        keep_example(&d->examples[due], day, end, id, id_len);
-    day_row *row = row_of(d, day);
+void days_end(days *d, const dn_happening *h, day_end end, uint64_t times) {
+    assert(h->due < DN_DAY_MINUTES);
+    assert(h->id_len <= DN_ID_MAX);
+    d->all[h->due][end] += times;
+    if (end == DAY_CUTOFF || end == DAY_MISSED) keep_example(&d->examples[h->due], h, end);
+    day_row *row = row_of(d, h->day);
     if (!row) {
-        d->left_out++;
+        d->left_out += times;
         return;
     }
-    row->ends[end]++;
-    if (row->strip >= 0) d->strips[row->strip].ends[due][end]++;
+    row->ends[end] += times;
+    if (row->strip >= 0) d->strips[row->strip].ends[h->due][end] += (uint32_t)times;
 }
 
-void days_start(days *d, dn_day day) {
+void days_start(days *d, dn_day day, uint64_t times) {
     day_row *row = row_of(d, day);
 
-    if (row) row->starts++;
-    else d->left_out++;
+    if (row) row->starts += times;
+    else d->left_out += times;
 }

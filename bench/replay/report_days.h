@@ -5,7 +5,7 @@
 #ifndef DIURNAL_REPLAY_REPORT_DAYS_H
 #define DIURNAL_REPLAY_REPORT_DAYS_H
 
-#include "domain/daily.h"
+#include "service/journal.h"
 
 enum { DAYS_LEN = 4096, DAYS_STRIPS = 24, DAYS_FIRST = 4, DAYS_LAST = 4 };
 
@@ -40,7 +40,8 @@ typedef struct days {
     day_example examples[DN_DAY_MINUTES];
 } days;
 
-void days_end(days *d, dn_day day, uint32_t due, day_end end, const char *id, uint8_t id_len);
-void days_start(days *d, dn_day day);
+/* So many user-days ended so; h is of the first of them, and if it is a miss names its user. */
+void days_end(days *d, const dn_happening *h, day_end end, uint64_t times);
+void days_start(days *d, dn_day day, uint64_t times);
 
 #endif

@@ -78,35 +78,39 @@ summary_totals summary_of_all(const summary *s) {
 
 /* ---- Telling ---- */
 
-static inline void leaves_queue(summary *s) { s->depth -= s->depth > 0; }
+/* What never came in cannot go out. */
+static void lower(uint64_t *level, uint64_t times) { *level -= *level < times ? *level : times; }
 
-void summary_enqueued(summary *s) {
-    if (++s->depth > s->depth_peak) s->depth_peak = s->depth;
+static void raise(uint64_t *level, uint64_t times, uint64_t *peak) {
+    *level += times;
+    if (*level > *peak) *peak = *level;
 }
 
-void summary_started(summary *s, dn_day day) {
-    leaves_queue(s);
-    if (++s->in_flight > s->in_flight_peak) s->in_flight_peak = s->in_flight;
-    totals_of(s, day)->starts++;
+void summary_enqueued(summary *s, uint64_t times) { raise(&s->depth, times, &s->depth_peak); }
+
+void summary_started(summary *s, dn_day day, uint64_t times) {
+    lower(&s->depth, times);
+    raise(&s->in_flight, times, &s->in_flight_peak);
+    totals_of(s, day)->starts += times;
 }
 
-void summary_stopped(summary *s) { s->in_flight -= s->in_flight > 0; }
+void summary_stopped(summary *s, uint64_t times) { lower(&s->in_flight, times); }
 
-void summary_finalized(summary *s, const dn_happening *h) {
+void summary_finalized(summary *s, const dn_happening *h, uint64_t times) {
     summary_totals *t = totals_of(s, h->day);
 
-    if (h->status == DN_DAILY_SUCCESS) t->success++;
-    else t->cutoff_reached++;
+    if (h->status == DN_DAILY_SUCCESS) t->success += times;
+    else t->cutoff_reached += times;
 }
 
 void summary_tell(summary *s, const event *e) {
     switch (e->kind) {
-    case DN_HAPPENED_ENQUEUED: summary_enqueued(s); return;
+    case DN_HAPPENED_ENQUEUED: summary_enqueued(s, 1); return;
     case DN_HAPPENED_EXPIRED:
-    case DN_HAPPENED_DROPPED: leaves_queue(s); return;
-    case DN_HAPPENED_STARTED: summary_started(s, e->h->day); return;
-    case DN_HAPPENED_STOPPED: summary_stopped(s); return;
-    case DN_HAPPENED_FINALIZED: summary_finalized(s, e->h); return;
+    case DN_HAPPENED_DROPPED: lower(&s->depth, 1); return;
+    case DN_HAPPENED_STARTED: summary_started(s, e->h->day, 1); return;
+    case DN_HAPPENED_STOPPED: summary_stopped(s, 1); return;
+    case DN_HAPPENED_FINALIZED: summary_finalized(s, e->h, 1); return;
     case DN_HAPPENED_LATE_SUCCESS: totals_of(s, e->h->day)->late_success++; return;
     case DN_HAPPENED_MISSED: totals_of(s, e->h->day)->missed++; return;
     case EVENT_CRASH: s->depth = s->in_flight = 0; return;

@@ -16,11 +16,11 @@ summary *summary_new(void); /* NULL: no memory */
 void     summary_free(summary *s);
 
 void summary_tell(summary *s, const event *e);
-/* The same, of what each day of a user has. */
-void summary_enqueued(summary *s);
-void summary_started(summary *s, dn_day day);
-void summary_stopped(summary *s);
-void summary_finalized(summary *s, const dn_happening *h);
+/* The same, of what each day of a user has, and of so many users alike. */
+void summary_enqueued(summary *s, uint64_t times);
+void summary_started(summary *s, dn_day day, uint64_t times);
+void summary_stopped(summary *s, uint64_t times);
+void summary_finalized(summary *s, const dn_happening *h, uint64_t times);
 void summary_tell_tick(summary *s, int64_t real_ns);
 
 summary_totals summary_of_all(const summary *s);
