@@ -32,19 +32,12 @@ enum {
 };
 _Static_assert(HEAD_LEN + sizeof "finalize\",\"user\":" <= FRONT_ROOM, "the longest of four fits");
 
-/* What the rest of a line is made of; of a kind that has less, the others are 0. */
-typedef struct behind {
-    dn_day   day;
-    uint32_t number; /* its attempt, or its due */
-    uint32_t how;    /* it ended */
-    int64_t  duration_ms;
-} behind;
-
 /* The last line of a kind: all of one instant begin like it, and most of them end like it. */
 typedef struct often {
     int64_t  t_ms;
+    uint64_t day_number; /* what the rest of it is made of: see put_often */
+    uint64_t how;
     uint32_t front_len, behind_len;
-    behind   behind;
     _Alignas(16) char front_text[FRONT_ROOM];   /* {"t":"…","ev":"start","user": */
     _Alignas(16) char behind_text[BEHIND_ROOM]; /* ,"day":"…","attempt":1} and a newline */
 } often;
@@ -225,17 +218,16 @@ static __attribute__((noinline)) void front_move(events_out *o, often *k, int64_
     k->t_ms = t_ms;
 }
 
-static __attribute__((noinline)) void behind_set(events_out *o, often *k, behind is,
-                                                 const dn_happening *h, put_behind *put) {
+static __attribute__((noinline)) void behind_set(events_out *o, often *k, const dn_happening *h,
+                                                 put_behind *put) {
     char *at = k->behind_text;
 
-    if (is.day != o->day) day_set(o, is.day);
+    if (h->day != o->day) day_set(o, h->day);
     memcpy(at, o->day_text, DAY_ROOM);
     at = put(at + DAY_LEN, h);
     PUT("}\n");
     assert(at <= k->behind_text + BEHIND_ROOM);
     k->behind_len = (uint32_t)(at - k->behind_text);
-    k->behind = is;
 }
 
 static void often_begin(events_out *o, often *k, const char *words, put_behind *put) {
@@ -243,21 +235,25 @@ static void often_begin(events_out *o, often *k, const char *words, put_behind *
 
     k->front_len = (uint32_t)(text_out_words(k->front_text + HEAD_LEN, words) - k->front_text);
     front_move(o, k, 0);
-    behind_set(o, k, (behind){.how = UINT32_MAX}, &none, put);
+    behind_set(o, k, &none, put);
+    k->day_number = k->how = UINT64_MAX; /* of no line there is */
 }
 
-static inline bool behind_equal(const behind *a, const behind *b) {
-    return a->day == b->day && a->number == b->number && a->how == b->how &&
-           a->duration_ms == b->duration_ms;
-}
-
-/* Both texts are copied with all the room they have: what is too much is written over by what follows. */
-static inline void put_often(events_out *o, often *k, const event *e, behind is, put_behind *put) {
+/* number: its attempt, or its due. how: it ended, and after how long; of a kind that has neither, 0. Both words stay in
+ * registers: a struct of them would be written piece by piece and read as a whole, which a processor waits for.
+ * Both texts are copied with all the room they have: what is too much is written over by what follows. */
+static inline void put_often(events_out *o, often *k, const event *e, uint32_t number, uint64_t how,
+                             put_behind *put) {
     const dn_happening *h = e->h;
+    const uint64_t      day_number = (uint64_t)(uint32_t)h->day << 32 | number;
     char               *at = o->at;
 
     if (__builtin_expect(e->t_ms != k->t_ms, 0)) front_move(o, k, e->t_ms);
-    if (__builtin_expect(!behind_equal(&is, &k->behind), 0)) behind_set(o, k, is, h, put);
+    if (__builtin_expect(day_number != k->day_number || how != k->how, 0)) {
+        behind_set(o, k, h, put);
+        k->day_number = day_number;
+        k->how = how;
+    }
     memcpy(at, k->front_text, FRONT_ROOM);
     at = text_out_id(at + k->front_len, h->id, h->id_len);
     memcpy(at, k->behind_text, BEHIND_ROOM);
@@ -265,28 +261,25 @@ static inline void put_often(events_out *o, often *k, const event *e, behind is,
 }
 
 void events_out_enqueued(events_out *o, const event *e) {
-    put_often(o, &o->enqueued, e, (behind){.day = e->h->day}, put_nothing);
+    put_often(o, &o->enqueued, e, /* number= */ 0, /* how= */ 0, put_nothing);
 }
 
 void events_out_started(events_out *o, const event *e) {
-    put_often(o, &o->started, e, (behind){.day = e->h->day, .number = e->h->attempt}, put_attempt);
+    put_often(o, &o->started, e, e->h->attempt, /* how= */ 0, put_attempt);
 }
 
+/* Outcome and class take three bits each, and a duration has no more than the other 58: 200 million years. */
 void events_out_stopped(events_out *o, const event *e) {
     const dn_happening *h = e->h;
-    const behind        is = {.day = h->day,
-                              .number = h->attempt,
-                              .how = (uint32_t)h->outcome << 8 | (uint32_t)h->cls,
-                              .duration_ms = h->duration_ms};
+    const uint64_t      how =
+        (uint64_t)h->duration_ms << 6 | (uint64_t)h->outcome << 3 | (uint64_t)h->cls;
 
-    put_often(o, &o->stopped, e, is, put_stop);
+    _Static_assert(DN_OUTCOME_CRASH < 8 && DN_CLASS_UNKNOWN < 8, "three bits each");
+    put_often(o, &o->stopped, e, h->attempt, how, put_stop);
 }
 
 void events_out_finalized(events_out *o, const event *e) {
-    const dn_happening *h = e->h;
-    const behind        is = {.day = h->day, .number = h->due, .how = (uint32_t)h->status};
-
-    put_often(o, &o->finalized, e, is, put_finalize);
+    put_often(o, &o->finalized, e, e->h->due, (uint64_t)e->h->status, put_finalize);
 }
 
 /* ---- Any line ---- */
