@@ -40,6 +40,10 @@ static bool has_ok(const check_person *p, dn_day day) {
     return waits_with_ok(p, day) || check_may_have_ok(p, day);
 }
 
+/* What waited for the disk may be written just now: the disk is well again, as was said; or the process dies of that very
+ * commit, so that nobody says so, and what it wrote is told in its place. */
+static bool may_have_waited(const check *c) { return c->disturbed || c->full; }
+
 /* ---- Finalizations ---- */
 
 /* False: it changes nothing that could be judged further. */
@@ -74,9 +78,9 @@ static void judge_success(check *c, const check_person *p, const dn_happening *h
 static void judge_cutoff(check *c, const check_person *p, const dn_happening *h) {
     /* t is the tick's, and the clock may have stepped back since, or while the disk was full. */
     const int64_t cutoff = check_cutoff(p->due, h->day);
-    const bool    decided = c->wall_ms >= cutoff || (c->disturbed && c->full_tick_ms >= cutoff) ||
-                         (c->config.lag_ms > 0 && c->tick_wall_ms >= cutoff) ||
-                         check_is_recent(c, h->n);
+    const bool    decided =
+        c->wall_ms >= cutoff || (may_have_waited(c) && c->full_tick_ms >= cutoff) ||
+        (c->config.lag_ms > 0 && c->tick_wall_ms >= cutoff) || check_is_recent(c, h->n);
     if (!decided)
         check_say(c, CHECK_I6, h->n, h->day,
                   "cutoff_reached before its cutoff: right is not before %02u:%02u", p->due / 60U,
@@ -173,7 +177,7 @@ void check_on_missed(check *c, const dn_happening *h) {
     char          day[CHECK_DAY_TEXT];
 
     /* What waited for the disk was decided at a tick before; the clock may have stepped back since. */
-    const bool waited = (c->disturbed && h->day < c->latest_date) || check_is_recent(c, h->n);
+    const bool waited = (may_have_waited(c) && h->day < c->latest_date) || check_is_recent(c, h->n);
     if (!check_lives(p))
         check_say(c, CHECK_MISSED, h->n, h->day, "missed, but there is no such user");
     else if (h->day >= c->today && !waited)

@@ -1940,6 +1940,73 @@ TEST(missed_by_no_tick_at_all_a_day_that_is_not_over_is_found) {
     check_free(t.c);
 }
 
+/* A tick at midnight sees that bob's day has ended, and the clock steps back a day. If the disk was full then it is written a
+ * minute later, by a process that dies of it. */
+static tape a_missed_day_and_a_step_back(bool full) {
+    check_config config = common();
+
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 23, 0);
+    set(&t, BOB, DUE(7, 0));
+    go(&t, 1, 0, 0);
+    if (full) world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = MINUTE});
+    if (full) SAY(&t, STORE_FAILED);
+    tick(&t, 0);
+    step(&t, -DAY);
+    wait(&t, MINUTE);
+    SAY(&t, MISSED, .n = BOB, .day = TODAY);
+    crash(&t, SECOND);
+    return t;
+}
+
+TEST(missed_and_written_by_a_process_that_dies_of_it_a_day_may_have_waited_for_the_disk) {
+    tape t = a_missed_day_and_a_step_back(/* full= */ true);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_MISSED), 0);
+    check_free(t.c);
+}
+
+TEST(missed_a_day_that_is_not_over_is_found_where_the_disk_was_well) {
+    tape t = a_missed_day_and_a_step_back(/* full= */ false);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_MISSED),
+               2); /* nor was it written when it was asked for */
+    check_free(t.c);
+}
+
+/* The same of her cutoff, and a clock that steps back an hour. */
+static tape a_cutoff_and_a_step_back(bool full) {
+    check_config config = common();
+
+    config.ticks_stand_still = true;
+    tape t = tape_with(config, 7, 59);
+    set(&t, ADA, DUE(8, 0));
+    go(&t, 0, 8, 0);
+    if (full) world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = MINUTE});
+    if (full) SAY(&t, STORE_FAILED);
+    tick(&t, 1);
+    step(&t, -HOUR);
+    wait(&t, MINUTE);
+    cutoff(&t, ADA, DUE(8, 0));
+    crash(&t, SECOND);
+    return t;
+}
+
+TEST(I6_a_cutoff_written_by_a_process_that_dies_of_it_may_have_waited_for_the_disk) {
+    tape t = a_cutoff_and_a_step_back(/* full= */ true);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6), 0);
+    check_free(t.c);
+}
+
+TEST(I6_a_cutoff_before_its_cutoff_is_found_where_the_disk_was_well) {
+    tape t = a_cutoff_and_a_step_back(/* full= */ false);
+
+    CHECK_UINT(check_violations_of(t.c, CHECK_I6),
+               2); /* nor was it written when it was asked for */
+    check_free(t.c);
+}
+
 /* Her ok comes at her cutoff, of which the tick of then makes a cutoff. */
 static tape ada_is_ok_at_her_cutoff(bool ended) {
     tape t = tape_with(
