@@ -38,8 +38,8 @@ typedef struct dn_sim_faults {
     uint32_t fail_alloc_ppm;
 } dn_sim_faults;
 
-/* How often each thing really happened, over all lives. Steps are turns, moves of the clocks, messages that are handled and
- * messages that are sent; these last not, while nobody could be told of them (unhashed, no on_event) and no fault can come. */
+/* How often each thing really happened, over all lives. Steps are turns, moves of the clocks, and messages as they are handled;
+ * and as they are sent, but not in a run that is unhashed and without on_event, while no fault can come. */
 typedef struct dn_sim_counts {
     uint64_t boots, steps, handled;
     uint64_t actor_crashes, process_crashes, delays, doubled_replies, wall_steps, slow_turns,

@@ -237,9 +237,9 @@ static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter
         rc = watch_new(l, a, parent, starter, 0, /* link= */ true, &link);
     if (rc == DN_OK && watched) {
         rc = watch_new(l, parent, a, a->ref, spec->tag, /* link= */ false, watch_id);
-        if (rc == DN_OK && spec->out_quiet) *spec->out_quiet = *watch_id;
         if (rc == DN_OK && (spec->linked || spec->out_quiet))
             watch_child(l, *watch_id, spec->linked, spec->out_quiet);
+        if (rc == DN_OK && spec->out_quiet) *spec->out_quiet = *watch_id;
     }
     if (rc == DN_OK && !watched && *watch_id)
         rc = watch_fulfil(l, a, starter, *watch_id, spec->tag);

@@ -5,6 +5,7 @@
 #include "loop.h"
 
 #include "body.h"
+#include "diurnal/sim.h"
 #include "mem.h"
 #include "rt.h"
 
@@ -198,7 +199,7 @@ static void turn_ends_actor(dn_loop *l, dn_self *a, int reason, const char *why,
     if (l->counted > 0) door_settle(l, a);
     actor_end(l, a, reason, why, orderly);
     actor_bury_gone(l, a);
-    if (!does_something || l->calm) return; /* a clock that is calm stands still meanwhile */
+    if (!does_something || l->calm) return; /* in a simulation no time has passed */
     loop_new_window(l, /* exact= */ false);
     look_whether_to_poll(l); /* a thousand stops end no window */
 }
@@ -294,9 +295,11 @@ static __attribute__((noinline)) admission admit(dn_loop *l, dn_self *a, dn_msg 
     return DROPPED;
 }
 
-static inline bool fails_here(dn_loop *l, dn_self *a, const dn_msg *m) {
+/* What a simulation is to know of a message that is about to be handled. True: the receiver fails instead. */
+static inline bool fault_of_simulation(dn_loop *l, dn_self *a, const dn_msg *m) {
     if (!l->calm) return l->driver->handling(l, a, m);
-    l->handled_calm++;
+    l->calm->handled++;
+    l->calm->steps++;
     return false;
 }
 
@@ -304,7 +307,7 @@ static inline bool fails_here(dn_loop *l, dn_self *a, const dn_msg *m) {
 static inline int handle(dn_loop *l, dn_self *a, dn_msg *m, uint32_t kind, bool simulated) {
     l->handling = m;
     atomic_store_explicit(&l->handling_kind, kind, memory_order_relaxed);
-    if (simulated && fails_here(l, a, m)) dn_fail("a fault of the simulation");
+    if (simulated && fault_of_simulation(l, a, m)) dn_fail("a fault of the simulation");
     const int rc = dispatch(l, a, m, kind);
     actor_count_handled(a);
     return rc;

@@ -198,7 +198,7 @@ typedef struct driver {
     uint64_t (*random)(dn_loop *l);
     void (*wake)(dn_loop *l); /* Any thread. */
 
-    /* Simulation only; NULL otherwise. While the loop is calm the first four are not asked. */
+    /* Simulation only; NULL otherwise. While the loop is calm the first three are not asked. */
     void (*spawned)(dn_loop *l, const dn_self *a);
     void (*ended)(dn_loop *l, const dn_self *a, dn_ref was, int reason);
     bool (*handling)(dn_loop *l, dn_self *a, const dn_msg *m); /* true: it fails here */
@@ -228,16 +228,19 @@ struct dn_loop {
     bool      poll_due;   /* POLL_NS have passed since polled_ns */
     uint32_t  plain_meta; /* msg_meta of a message of this loop with nothing special about it */
     uint64_t  plain_head; /* the same as a msg_head, of kind 0 */
-    char     *near_end;   /* of the slots that sends reach the short way; see calm */
-    bool      calm; /* a simulation: nothing can happen to a message, and nobody is told of any */
-    uint32_t  until_clock; /* messages left of the window */
-    uint32_t  window, stride, jitter;
-    int64_t   exact_ns;         /* EXACT_READINGS on this machine */
-    dn_msg   *handling;         /* NULL: none, or it has been kept, answered or sent on */
-    dn_msg   *handling_outside; /* the same, while something guarded runs inside its handler */
-    jmp_buf  *jump;             /* where a failing actor goes; NULL: no actor runs */
-    int64_t   mono_ns;
-    uint32_t  counted; /* messages of the present turn that came through the door */
+    char *
+        near_end; /* of the slots that sends reach the short way; in a simulation only while it is calm */
+    /* Of a simulation: not NULL while no fault can come, nobody hears of messages or hashes them, and none is on the wire.
+     * Then none need be shown to the driver, and here they are counted. */
+    struct dn_sim_counts *calm;
+    uint32_t              until_clock; /* messages left of the window */
+    uint32_t              window, stride, jitter;
+    int64_t               exact_ns; /* EXACT_READINGS on this machine */
+    dn_msg               *handling; /* NULL: none, or it has been kept, answered or sent on */
+    dn_msg  *handling_outside;      /* the same, while something guarded runs inside its handler */
+    jmp_buf *jump;                  /* where a failing actor goes; NULL: no actor runs */
+    int64_t  mono_ns;
+    uint32_t counted; /* messages of the present turn that came through the door */
 
     _Atomic(dn_self *) running;       /* read by the stall detector */
     _Atomic(uint64_t)  windows;       /* likewise: begun so far */
@@ -277,7 +280,6 @@ struct dn_loop {
     uint64_t        handled; /* by actors that have ended */
     uint64_t        spawned, ended, crashed, full, dead_letters, unhandled, late_replies;
     uint64_t        expired_calls, exempt, wakeups, crash_points;
-    uint64_t        handled_calm; /* messages, while it was; taken by the simulation */
     int64_t         unattributed_ns;
     size_t          large_bytes;
     dn_crash_report crashes[DN_CRASHES_KEPT];

@@ -234,8 +234,8 @@ static int refused(dn_loop *l, uint32_t kind, int rc) {
     return rc;
 }
 
-/* Every send that is not to an actor of the same loop by its own address, and all of them under
- * simulation. On DN_OK the message is gone. */
+/* Every send that is not to an actor of the same loop by its own address, and all of them in a
+ * simulation that is not calm. On DN_OK the message is gone. */
 static int send_far(dn_loop *l, dn_ref to, dn_msg *m) {
     to = rt_resolve(l->runtime, to);
     const uint32_t index = ref_loop(to);

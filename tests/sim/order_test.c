@@ -121,7 +121,7 @@ static int talks(dn_self *self, uint32_t me, const dn_msg *msg) {
 
 static void hears(void *context, const dn_sim_event *event) { (void)context, (void)event; }
 
-typedef enum watching { UNWATCHED, WATCHED, STEPPED, THREATENED, WATCHINGS } watching;
+typedef enum watching { UNWATCHED, WATCHED, STEPPED, THREATENED, UNHASHED, WATCHINGS } watching;
 
 typedef struct ending {
     dn_sim_end    end;
@@ -132,9 +132,11 @@ typedef struct ending {
 } ending;
 
 static ending talk(uint64_t seed, watching how, uint64_t at_step) {
-    const dn_sim_config config = {
-        .seed = seed, .order = DN_SIM_FIFO, .on_event = how == WATCHED ? hears : NULL};
-    ending e;
+    const dn_sim_config config = {.seed = seed,
+                                  .order = DN_SIM_FIFO,
+                                  .on_event = how == WATCHED ? hears : NULL,
+                                  .unhashed = how == UNHASHED};
+    ending              e;
 
     w = (world){.on = talks, .at_step = at_step};
     begin(&config);
@@ -154,8 +156,14 @@ static ending talk(uint64_t seed, watching how, uint64_t at_step) {
 static void all_are_alike(uint64_t seed, uint64_t at_step) {
     const ending first = talk(seed, UNWATCHED, at_step);
 
-    for (watching how = WATCHED; how < WATCHINGS; how++) {
-        const ending e = talk(seed, how, at_step);
+    /* Where nobody looks on, and there is no hash either, what is sent is no step. */
+    for (watching how = WATCHED; how < (at_step ? UNHASHED : WATCHINGS); how++) {
+        ending e = talk(seed, how, at_step);
+        if (how == UNHASHED) {
+            CHECK(e.counts.steps >= e.counts.handled && e.counts.steps < first.counts.steps);
+            e.counts.steps = first.counts.steps;
+            e.hash = first.hash;
+        }
         CHECK_INT(e.end, first.end);
         CHECK_UINT(e.hash, first.hash);
         CHECK_INT(e.ms, first.ms);
