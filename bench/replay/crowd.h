@@ -7,7 +7,7 @@
 
 #include "event.h"
 
-/* e happened so many times, to so many users; which ones is said only where it is one. */
+/* e happened so many times, to so many users. Which one it was is said of an event that came by crowd_alone, and of no other. */
 typedef void crowd_count(void *context, const event *e, uint64_t times);
 
 typedef struct crowd {
@@ -24,10 +24,10 @@ void crowd_settle(crowd *c);
 /* Counts what has come, and e for itself: with its user. */
 void crowd_alone(crowd *c, const event *e);
 
-/* For those below. */
+/* The first of a crowd; for the three below. */
 void crowd_begin(crowd *c, const event *e);
 
-/* Of one instant: when the wall clock steps in it, that is an event itself. */
+/* The wall clock need not be looked at: where it steps within an instant, that is an event between the two. */
 static inline bool crowd_is_there(const crowd *c, const event *e) {
     return e->kind == c->first.kind && e->steady_ms == c->first.steady_ms &&
            e->h->day == c->h.day && c->len > 0;

@@ -230,13 +230,11 @@ static __attribute__((noinline)) void behind_set(events_out *o, often *k, const 
     k->behind_len = (uint32_t)(at - k->behind_text);
 }
 
-static void often_begin(events_out *o, often *k, const char *words, put_behind *put) {
-    const dn_happening none = {.outcome = DN_OUTCOME_OK, .status = DN_DAILY_SUCCESS};
-
+/* The rest of it is that of no line yet. */
+static void often_begin(events_out *o, often *k, const char *words) {
     k->front_len = (uint32_t)(text_out_words(k->front_text + HEAD_LEN, words) - k->front_text);
     front_move(o, k, 0);
-    behind_set(o, k, &none, put);
-    k->day_number = k->how = UINT64_MAX; /* of no line there is */
+    k->day_number = k->how = UINT64_MAX;
 }
 
 /* number: its attempt, or its due. how: it ended, and after how long; of a kind that has neither, 0. Both words stay in
@@ -268,7 +266,7 @@ void events_out_started(events_out *o, const event *e) {
     put_often(o, &o->started, e, e->h->attempt, /* how= */ 0, put_attempt);
 }
 
-/* Outcome and class take three bits each, and a duration has no more than the other 58: 200 million years. */
+/* Outcome and class take three bits each, and a duration has the other 58: millions of years. */
 void events_out_stopped(events_out *o, const event *e) {
     const dn_happening *h = e->h;
     const uint64_t      how =
@@ -310,10 +308,10 @@ events_out *events_out_new(int fd) {
     o->t_day_ms = 0;
     head_set(o, 0);
     day_set(o, 0);
-    often_begin(o, &o->enqueued, "enqueue\",\"user\":", put_nothing);
-    often_begin(o, &o->started, "start\",\"user\":", put_attempt);
-    often_begin(o, &o->stopped, "stop\",\"user\":", put_stop);
-    often_begin(o, &o->finalized, "finalize\",\"user\":", put_finalize);
+    often_begin(o, &o->enqueued, "enqueue\",\"user\":");
+    often_begin(o, &o->started, "start\",\"user\":");
+    often_begin(o, &o->stopped, "stop\",\"user\":");
+    often_begin(o, &o->finalized, "finalize\",\"user\":");
     return o;
 }
 

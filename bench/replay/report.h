@@ -19,7 +19,7 @@ void            report_freep(report **r);
 
 /* Borrows the event for the call. A user-day that was missed and finalized after all counts as both. */
 void report_event(report *r, const event *e);
-/* The same, of what each day of a user has, and of so many users alike; which is not asked, but of a cutoff. */
+/* The same, of what each day of a user has, and of so many users alike. Only of a cutoff the user is looked at. */
 void report_enqueued(report *r, const event *e, uint64_t times);
 void report_started(report *r, const event *e, uint64_t times);
 void report_stopped(report *r, const event *e, uint64_t times);

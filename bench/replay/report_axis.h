@@ -4,6 +4,7 @@
 #ifndef DIURNAL_REPLAY_REPORT_AXIS_H
 #define DIURNAL_REPLAY_REPORT_AXIS_H
 
+#include "level.h"
 #include "runner/runner.h"
 
 enum { AXIS_LEN = 2048, AXIS_OUTCOMES = DN_OUTCOME_TIMEOUT };
@@ -34,31 +35,23 @@ static inline void axis_to(axis *a, int64_t to_ms) {
     if (to_ms > a->now_ms) axis_move(a, to_ms);
 }
 
-static inline void axis_reaches(uint64_t level, uint64_t *max, uint64_t *peak) {
-    if (level > *max) *max = level;
-    if (level > *peak) *peak = level;
-}
-
 static inline void axis_enqueued(axis *a, uint64_t times) {
     a->depth += times;
-    axis_reaches(a->depth, &a->stretches[a->at].depth_max, &a->depth_peak);
+    level_reaches(a->depth, &a->stretches[a->at].depth_max);
+    level_reaches(a->depth, &a->depth_peak);
 }
 
-/* What was never put in cannot be taken out: a level is at least 0. */
-static inline void axis_lowers(uint64_t *level, uint64_t times) {
-    *level -= *level < times ? *level : times;
-}
-
-static inline void axis_dequeued(axis *a, uint64_t times) { axis_lowers(&a->depth, times); }
+static inline void axis_dequeued(axis *a, uint64_t times) { level_lowers(&a->depth, times); }
 
 static inline void axis_started(axis *a, uint64_t times) {
     axis_dequeued(a, times);
     a->in_flight += times;
-    axis_reaches(a->in_flight, &a->stretches[a->at].in_flight_max, &a->in_flight_peak);
+    level_reaches(a->in_flight, &a->stretches[a->at].in_flight_max);
+    level_reaches(a->in_flight, &a->in_flight_peak);
 }
 
 static inline void axis_stopped(axis *a, dn_outcome outcome, uint64_t times) {
-    axis_lowers(&a->in_flight, times);
+    level_lowers(&a->in_flight, times);
     a->stretches[a->at].stops[outcome - 1] += times;
 }
 

@@ -44,6 +44,7 @@ static inline day_row *row_of(days *d, dn_day day) {
 }
 
 static void keep_example(day_example *kept, const dn_happening *h, day_end end) {
+    assert(h->id_len > 0 && "of a miss the user is told");
     if (kept->id_len > 0) return;
     *kept = (day_example){.day = h->day, .end = end, .id_len = h->id_len};
     memcpy(kept->id, h->id, h->id_len);

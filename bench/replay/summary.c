@@ -3,6 +3,7 @@
 #include "summary.h"
 
 #include "domain/day_rows.h"
+#include "level.h"
 #include "obs/sketch.h"
 #include "text_out.h"
 
@@ -78,23 +79,19 @@ summary_totals summary_of_all(const summary *s) {
 
 /* ---- Telling ---- */
 
-/* What never came in cannot go out. */
-static void lower(uint64_t *level, uint64_t times) { *level -= *level < times ? *level : times; }
-
-static void raise(uint64_t *level, uint64_t times, uint64_t *peak) {
-    *level += times;
-    if (*level > *peak) *peak = *level;
+void summary_enqueued(summary *s, uint64_t times) {
+    s->depth += times;
+    level_reaches(s->depth, &s->depth_peak);
 }
 
-void summary_enqueued(summary *s, uint64_t times) { raise(&s->depth, times, &s->depth_peak); }
-
 void summary_started(summary *s, dn_day day, uint64_t times) {
-    lower(&s->depth, times);
-    raise(&s->in_flight, times, &s->in_flight_peak);
+    level_lowers(&s->depth, times);
+    s->in_flight += times;
+    level_reaches(s->in_flight, &s->in_flight_peak);
     totals_of(s, day)->starts += times;
 }
 
-void summary_stopped(summary *s, uint64_t times) { lower(&s->in_flight, times); }
+void summary_stopped(summary *s, uint64_t times) { level_lowers(&s->in_flight, times); }
 
 void summary_finalized(summary *s, const dn_happening *h, uint64_t times) {
     summary_totals *t = totals_of(s, h->day);
@@ -107,7 +104,7 @@ void summary_tell(summary *s, const event *e) {
     switch (e->kind) {
     case DN_HAPPENED_ENQUEUED: summary_enqueued(s, 1); return;
     case DN_HAPPENED_EXPIRED:
-    case DN_HAPPENED_DROPPED: lower(&s->depth, 1); return;
+    case DN_HAPPENED_DROPPED: level_lowers(&s->depth, 1); return;
     case DN_HAPPENED_STARTED: summary_started(s, e->h->day, 1); return;
     case DN_HAPPENED_STOPPED: summary_stopped(s, 1); return;
     case DN_HAPPENED_FINALIZED: summary_finalized(s, e->h, 1); return;

@@ -100,15 +100,28 @@ TEST(what_is_counted_is_what_was_told_in_its_order) {
 }
 
 TEST(those_who_are_alike_are_counted_by_one_call_and_settling_twice_is_settling_once) {
-    const dn_happening h = {
-        .kind = DN_HAPPENED_STARTED, .n = 7, .id = "ada", .id_len = 3, .day = 3};
-    const event e = {.kind = h.kind, .steady_ms = 5, .t_ms = 5, .h = &h};
-    crowd       c = {.count = count};
+    static const dn_happening_kind kinds[] = {DN_HAPPENED_ENQUEUED, DN_HAPPENED_STARTED,
+                                              DN_HAPPENED_STOPPED, DN_HAPPENED_FINALIZED};
 
-    for (int i = 0; i < 64; i++) crowd_add(&c, &e);
-    CHECK_UINT(calls, 0);
-    crowd_settle(&c);
-    crowd_settle(&c);
-    CHECK_UINT(calls, 1);
-    CHECK_UINT(counted_len, 64);
+    for (int k = 0; k < 4; k++) {
+        const dn_happening h = {.kind = kinds[k],
+                                .n = 7,
+                                .id = "ada",
+                                .id_len = 3,
+                                .day = 3,
+                                .due = 480,
+                                .status = DN_DAILY_SUCCESS,
+                                .outcome = DN_OUTCOME_OK,
+                                .duration_ms = 500};
+        const event        e = {.kind = h.kind, .steady_ms = 5, .t_ms = 5, .h = &h};
+        crowd              c = {.count = count};
+
+        calls = counted_len = 0;
+        for (int i = 0; i < 64; i++) add(&c, &e);
+        CHECK_UINT(calls, 0);
+        crowd_settle(&c);
+        crowd_settle(&c);
+        CHECK_UINT(calls, 1);
+        CHECK_UINT(counted_len, 64);
+    }
 }

@@ -227,6 +227,24 @@ TEST(the_run_ends_before_its_end) {
     CHECK_INT(LINES("\"stop\""), 1);
 }
 
+TEST(what_ends_behind_the_last_tick_is_counted) {
+    trace_is(ADA_AT_SEVEN("07:00:30", ""));
+    runs();
+    CHECK_INT(LINES("\"finalize\""), 1);
+    CHECK(strstr(run.summary, "\"success\":1,"));
+    CHECK(strstr(run.summary, "\"starts\":1}"));
+}
+
+TEST(of_a_cutoff_the_report_has_the_user) {
+    trace_is(
+        ADA_AT_SEVEN("08:02:00", "") "{\"op\":\"outcome\",\"id\":\"ada\",\"result\":\"error\"}\n");
+    runs();
+    CHECK_INT(LINES("\"finalize\"", "cutoff_reached"), 1);
+    char *page = slurp("report.html");
+    CHECK_MSG(strstr(page, "\"ada\""), "no user is named in the report");
+    free(page);
+}
+
 TEST(a_process_that_would_be_back_at_the_end_is_not) {
     static const char *const down_ms[] = {"59999", "60000", "3600000"};
 
