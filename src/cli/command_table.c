@@ -150,7 +150,8 @@ static const command commands[] = {
     {.name = "top",
      .operands = "",
      .help = "actors, queue, jobs and service levels, live",
-     .more = "q or Ctrl-C ends it. Where the output is no terminal, or a dumb one, it is said once.\n",
+     .more =
+         "q or Ctrl-C ends it. Where the output is no terminal, or a dumb one, it is said once.\n",
      .asks = true,
      .run = cmd_top,
      FLAGS(top_flags),
