@@ -228,8 +228,8 @@ struct dn_loop {
     bool      poll_due;   /* POLL_NS have passed since polled_ns */
     uint32_t  plain_meta; /* msg_meta of a message of this loop with nothing special about it */
     uint64_t  plain_head; /* the same as a msg_head, of kind 0 */
-    char *
-        near_end; /* of the slots that sends reach the short way; in a simulation only while it is calm */
+    /* Of the slots that sends reach the short way; in a simulation only while it is calm. */
+    char *near_end;
     /* Of a simulation: not NULL while no fault can come, nobody hears of messages or hashes them, and none is on the wire.
      * Then none need be shown to the driver, and here they are counted. */
     struct dn_sim_counts *calm;
