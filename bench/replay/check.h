@@ -84,6 +84,8 @@ typedef struct check_final {
     uint32_t        context_epoch;
 } check_final;
 void check_user(check *c, const check_final *f);
+/* It will be that one's turn soon: what is known of it is fetched. */
+void check_user_soon(const check *c, uint64_t n);
 
 /* The run is over: it went on until just before that instant. DN_ENOMEM: not all of it could be looked at. */
 DN_MUST_USE int check_end(check *c, int64_t steady_ms);

@@ -239,3 +239,9 @@ void check_user(check *c, const check_final *f) {
                   "context_epoch is %u: right is %u, the number of its cutoffs", f->context_epoch,
                   r->epoch);
 }
+
+void check_user_soon(const check *c, uint64_t n) {
+    if (n >= c->users.end) return;
+    __builtin_prefetch(&c->users.people[check_place(n)]);
+    __builtin_prefetch(&c->users.records[n]);
+}

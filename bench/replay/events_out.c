@@ -1,21 +1,17 @@
 /* events_out.c - see events_out.h.
  * A run of millions of user-days spends its time here unless a line costs little more than its bytes: so they are put
- * together by hand in one large buffer, and what many lines share is written out once: the instant, the day, and of the
+ * together by hand, and what many lines share is written out once: the instant, the day, and of the
  * four kinds that each day of a user has all that stands before the user and behind. */
 #include "events_out.h"
 
 #include "domain/digits.h"
+#include "lines_out.h"
 #include "text_out.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* The buffer stays in the nearest memory. */
-enum { BUFFER = 1 << 17, LINE_MAX = 2048 };
 
 /* What is written out once, and copied in whole words: the bytes behind it are written over by what follows. */
 #define HEAD_BEGINS "{\"t\":\""
@@ -46,12 +42,10 @@ struct events_out {
     /* Copied into each line: neither lies across two lines of a cache. */
     _Alignas(16) char head[HEAD_ROOM];    /* {"t":"…","ev":" */
     _Alignas(16) char day_text[DAY_ROOM]; /* ,"day":"…" */
-    often   enqueued, started, stopped, finalized;
-    int     fd, failed; /* errno of the first write that failed */
-    char   *at;
-    int64_t t_ms, t_day_ms; /* of the instant in head, and of the day it is in */
-    dn_day  day;
-    char    buffer[BUFFER];
+    often     enqueued, started, stopped, finalized;
+    int64_t   t_ms, t_day_ms; /* of the instant in head, and of the day it is in */
+    dn_day    day;
+    lines_out lines;
 };
 
 /* ---- What many lines share ---- */
@@ -82,25 +76,6 @@ static __attribute__((noinline)) void head_move(events_out *o, int64_t t_ms) {
     }
     text_out_time(o->head + HEAD_T + sizeof "YYYY-MM-DDT" - 1, (uint32_t)in_day_ms);
     o->t_ms = t_ms;
-}
-
-/* ---- Out ---- */
-
-static void flush(events_out *o) {
-    const char *at = o->buffer;
-
-    while (at < o->at && !o->failed) {
-        const ssize_t put = write(o->fd, at, (size_t)(o->at - at));
-        if (put < 0 && errno != EINTR) o->failed = errno;
-        if (put > 0) at += put;
-    }
-    o->at = o->buffer;
-}
-
-/* A line ends there. */
-static inline void line_is(events_out *o, char *end) {
-    o->at = end;
-    if (end > o->buffer + BUFFER - LINE_MAX) flush(o);
 }
 
 /* ---- The parts of a line ---- */
@@ -244,7 +219,7 @@ static inline void put_often(events_out *o, often *k, const event *e, uint32_t n
                              put_behind *put) {
     const dn_happening *h = e->h;
     const uint64_t      day_number = (uint64_t)(uint32_t)h->day << 32 | number;
-    char               *at = o->at;
+    char               *at = o->lines.at;
 
     if (__builtin_expect(e->t_ms != k->t_ms, 0)) front_move(o, k, e->t_ms);
     if (__builtin_expect(day_number != k->day_number || how != k->how, 0)) {
@@ -255,7 +230,7 @@ static inline void put_often(events_out *o, often *k, const event *e, uint32_t n
     memcpy(at, k->front_text, FRONT_ROOM);
     at = text_out_id(at + k->front_len, h->id, h->id_len);
     memcpy(at, k->behind_text, BEHIND_ROOM);
-    line_is(o, at + k->behind_len);
+    lines_out_line(&o->lines, at + k->behind_len);
 }
 
 void events_out_enqueued(events_out *o, const event *e) {
@@ -290,10 +265,10 @@ void events_out_tell(events_out *o, const event *e) {
     case DN_HAPPENED_FINALIZED: events_out_finalized(o, e); return;
     default: break;
     }
-    char *at = put_other(o, put_head(o, o->at, e->t_ms), e);
+    char *at = put_other(o, put_head(o, o->lines.at, e->t_ms), e);
     if (!at) return;
     PUT("}\n");
-    line_is(o, at);
+    lines_out_line(&o->lines, at);
 }
 
 /* ---- Its life ---- */
@@ -302,9 +277,7 @@ events_out *events_out_new(int fd) {
     events_out *o = malloc(sizeof *o);
 
     if (!o) return NULL;
-    o->fd = fd;
-    o->failed = 0;
-    o->at = o->buffer;
+    lines_out_begin(&o->lines, fd);
     o->t_day_ms = 0;
     head_set(o, 0);
     day_set(o, 0);
@@ -318,7 +291,5 @@ events_out *events_out_new(int fd) {
 void events_out_free(events_out *out) { free(out); }
 
 int events_out_end(events_out *out, int *out_errno) {
-    flush(out);
-    *out_errno = out->failed;
-    return out->failed ? DN_EIO : DN_OK;
+    return lines_out_end(&out->lines, out_errno);
 }

@@ -285,8 +285,7 @@ static int run(simulation *s) {
 
 /* ---- After it ---- */
 
-static void look(void *context, const dn_user *u) {
-    simulation *s = context;
+static void look_at(simulation *s, const dn_user *u) {
     check_final end = {
         .n = u->n,
         .due = u->due,
@@ -299,6 +298,10 @@ static void look(void *context, const dn_user *u) {
 
     if (s->watch && s->watch->user) s->watch->user(s->watch->context, &end);
     check_user(s->check, &end);
+}
+
+static void look(void *context, const dn_user *users, size_t len) {
+    for (size_t i = 0; i < len; i++) look_at(context, &users[i]);
 }
 
 static unsigned rule_of(const char *text) {
@@ -317,7 +320,7 @@ static int judge_all(simulation *s) {
     int                   rc = DN_OK;
 
     if (check_violations_len(s->check) == 0) {
-        rc = users_out_write(world_store_borrow(s->world), NULL, look, s);
+        rc = users_out_look(world_store_borrow(s->world), look, s);
         if (rc == DN_OK) rc = check_end(s->check, t->end_ms - t->start_ms);
     }
     if (rc == DN_OK && s->plan->hooks)

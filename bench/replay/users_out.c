@@ -1,12 +1,13 @@
 /* users_out.c - see users_out.h. */
 #include "users_out.h"
 
+#include "lines_out.h"
 #include "text_out.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 1024, LINE_MAX = 2048 };
+enum { PAGE = 1024 };
 
 /* Most users have the same days: they are written out once. */
 typedef struct day_text {
@@ -54,9 +55,9 @@ static char *put_instant(char *at, int64_t ms, instant_text *last) {
     return text_out_words(at, last->text);
 }
 
-static void put_user(FILE *file, const dn_user *u, day_texts *days) {
+static void put_user(lines_out *lines, const dn_user *u, day_texts *days) {
     const char *status = dn_daily_status_text(u->status);
-    char        line[LINE_MAX], due[DN_DUE_TEXT], *at = text_out_words(line, "{\"id\":");
+    char        due[DN_DUE_TEXT], *at = text_out_words(lines->at, "{\"id\":");
 
     at = text_out_id(at, u->id, u->id_len);
     dn_due_write(u->due, due);
@@ -74,10 +75,10 @@ static void put_user(FILE *file, const dn_user *u, day_texts *days) {
     at = text_out_words(at, ",\"starts_on\":");
     at = put_day(at, u->starts_on, &days->first);
     at = text_out_words(at, "}\n");
-    (void)fwrite_unlocked(line, 1, (size_t)(at - line), file);
+    lines_out_line(lines, at);
 }
 
-int users_out_write(dn_store *store, FILE *file, users_look *look, void *context) {
+static int write_users(dn_store *store, lines_out *lines, users_look *look, void *context) {
     dn_user       *users = malloc(PAGE * sizeof *users);
     dn_user_filter filter = {.due_to = DN_DAY_MINUTES - 1};
     dn_user        last;
@@ -89,13 +90,27 @@ int users_out_write(dn_store *store, FILE *file, users_look *look, void *context
     while (rc == DN_OK && more) {
         size_t len = 0;
         rc = dn_store_list(store, &filter, users, PAGE, &len, &more, &last);
-        for (size_t i = 0; rc == DN_OK && i < len; i++) {
-            if (file) put_user(file, &users[i], &days);
-            if (look) look(context, &users[i]);
-        }
+        for (size_t i = 0; lines && i < len; i++) put_user(lines, &users[i], &days);
+        look(context, users, len);
         filter.after_id = last.id;
         filter.after_len = last.id_len;
     }
     free(users);
-    return rc == DN_OK && file && ferror(file) ? DN_EIO : rc;
+    return rc;
+}
+
+int users_out_look(dn_store *store, users_look *look, void *context) {
+    return write_users(store, NULL, look, context);
+}
+
+int users_out_write(dn_store *store, int fd, users_look *look, void *context, int *out_errno) {
+    lines_out *lines = malloc(sizeof *lines);
+
+    *out_errno = 0;
+    if (!lines) return DN_ENOMEM;
+    lines_out_begin(lines, fd);
+    int rc = write_users(store, lines, look, context);
+    if (rc == DN_OK) rc = lines_out_end(lines, out_errno);
+    free(lines);
+    return rc;
 }

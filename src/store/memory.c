@@ -13,6 +13,7 @@
 #include "user.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -410,9 +411,9 @@ static sort_key sort_key_of(const memory *m, uint64_t n) {
     const memory_user *u = &m->users[n];
     sort_key           key = {.n = (uint32_t)n};
 
-    for (size_t i = 0; i < sizeof key.first; i++)
-        key.first = key.first << 8 |
-                    (i < u->id_len ? (unsigned char)m->id_bytes[u->id_at + i] : (unsigned char)0);
+    memcpy(&key.first, m->id_bytes + u->id_at,
+           u->id_len < sizeof key.first ? u->id_len : sizeof key.first);
+    key.first = be64toh(key.first);
     return key;
 }
 
@@ -478,6 +479,8 @@ static int memory_list(dn_store *store, const dn_user_filter *f, dn_user *users,
     for (; at < m->sorted_len; at++) {
         const memory_user *u = &m->users[m->sorted[at]];
         dn_user            user;
+        if (at + FETCH_USER < m->sorted_len)
+            __builtin_prefetch(&m->users[m->sorted[at + FETCH_USER]]);
         if (!id_has_prefix(m->id_bytes + u->id_at, u->id_len, f)) break;
         *out_more = len == max || (f->scan_max && scanned == f->scan_max);
         if (*out_more) break;
