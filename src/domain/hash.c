@@ -1,4 +1,4 @@
-/* hash.c - SipHash with one round a word and three at the end. */
+/* hash.c - SipHash with one round a word and three at the end, and one multiplication a word. */
 #include "hash.h"
 
 #include <string.h>
@@ -43,21 +43,22 @@ static uint64_t rest(const unsigned char *at, size_t left) {
            (uint64_t)at[left - 1] << (left - 1) * 8;
 }
 
-/* Each word is spread over the upper half by the multiplication, and folded down again. */
-static uint64_t fold(uint64_t h) {
-    h *= UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 32;
+/* Both halves of the product: each bit of one factor is spread by the other one, which is not known. */
+static uint64_t fold(uint64_t a, uint64_t b) {
+    const unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-uint64_t dn_hash_quick(const void *bytes, size_t len) {
+uint64_t dn_hash_quick(dn_hash_key key, const void *bytes, size_t len) {
     const unsigned char *at = bytes;
-    uint64_t             h = len, word;
+    uint64_t             h = key.k0 ^ len * UINT64_C(0x9e3779b97f4a7c15), word;
 
     for (; len >= 8; len -= 8, at += 8) {
         memcpy(&word, at, 8);
-        h = fold(h ^ word);
+        h = fold(h ^ word, key.k1);
     }
-    return fold(fold(h ^ rest(at, len)));
+    return fold(h ^ rest(at, len), key.k1);
 }
 
 uint64_t dn_hash(dn_hash_key key, const void *bytes, size_t len) {

@@ -1,5 +1,4 @@
-/* hash.h - hashes of bytes: a keyed one for those that somebody else chose, since whoever does not know the key cannot make
- * ids that fall on one place (SipHash-1-3); and a quick one for the others. */
+/* hash.h - hashes of bytes under a key: who does not know it cannot make ids that fall on one place. */
 #ifndef DIURNAL_DOMAIN_HASH_H
 #define DIURNAL_DOMAIN_HASH_H
 
@@ -9,9 +8,10 @@ typedef struct dn_hash_key {
     uint64_t k0, k1;
 } dn_hash_key;
 
+/* SipHash-1-3: what is seen of the hashes does not help either. */
 uint64_t dn_hash(dn_hash_key key, const void *bytes, size_t len);
 
-/* Of what nobody has a reason to make fall on one place. All bits count; in one program, and no file. */
-uint64_t dn_hash_quick(const void *bytes, size_t len);
+/* A fifth of the time, for a table whose hashes nobody sees. In one program, and no file. */
+uint64_t dn_hash_quick(dn_hash_key key, const void *bytes, size_t len);
 
 #endif

@@ -138,8 +138,7 @@ static void gather(dn_self *self, kv *k) {
 
 /* To one of those who know users. It is written where it is sent from: a processor that copies what it has just written
  * in smaller pieces waits for them. */
-static dn_change *add_change(dn_self *self, dn_pipe *to, const dn_user *u, bool removed,
-                             uint8_t id_len) {
+static void add_change(dn_self *self, dn_pipe *to, const dn_user *u, bool removed, uint8_t id_len) {
     dn_change *const c = dn_pipe_add(self, to, sizeof *c + id_len);
 
     c->n = u->n;
@@ -151,16 +150,14 @@ static dn_change *add_change(dn_self *self, dn_pipe *to, const dn_user *u, bool 
     c->status = (uint8_t)u->status;
     c->removed = removed;
     c->id_len = id_len;
-    return c;
+    if (id_len > 0) dn_id_copy(c->id, u->id, id_len);
 }
 
-/* The id goes with it only where somebody may not know it yet. */
-static void tell_change(dn_self *self, kv *k, const dn_user *u, bool removed, bool with_id) {
-    const uint8_t    id_len = with_id ? u->id_len : 0;
-    dn_change *const c = add_change(self, &k->to_tick, u, removed, id_len);
-
-    if (with_id) dn_id_copy(c->id, u->id, id_len);
-    (void)add_change(self, &k->to_queue, u, removed, /* id_len= */ 0);
+/* Whom the planner knows it knows by the number: the id of that one goes to it only where it has more to do with the
+ * change than to make it. */
+static void tell_change(dn_self *self, kv *k, const dn_user *u, bool removed, bool by_hand) {
+    add_change(self, &k->to_tick, u, removed, by_hand ? u->id_len : 0);
+    add_change(self, &k->to_queue, u, removed, u->id_len);
 }
 
 static void forget_attempts(kv *k, uint64_t n, dn_day day) {
@@ -257,7 +254,7 @@ static void tell(dn_self *self, kv *k) {
             break;
         case DN_WRITE_REMOVE:
             if (r->wrote != DN_WROTE) break;
-            tell_change(self, k, &r->user, true, false);
+            tell_change(self, k, &r->user, true, true);
             say(self, k, DN_HAPPENED_REMOVED, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
             (void)dn_numbers_remove(&k->attempts, r->user.n);
             k->status.users--;

@@ -130,9 +130,9 @@ static bool is_sure(const queue *q, const book_record *r) {
 
 static void believe(queue *q, const dn_attempt *a, book_record *r) {
     if (is_sure(q, r)) return;
-    if (book_n(r) && book_n(r) != a->n) return; /* of this one it says nothing */
+    if (r->n && r->n != a->n) return; /* of this one it says nothing */
     r->planner = q->planners;
-    if (!book_n(r) || r->user.due == a->due) return;
+    if (!r->n || r->user.due == a->due) return;
     r->user.due = a->due;
     if (r->state == BOOK_QUEUED) book_reorder(&q->book, r);
 }
@@ -156,12 +156,12 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *
         ignored(self, q, a, "dedupe");
         return;
     }
-    if (book_n(r) && book_n(r) != a->n) { /* begins anew */
+    if (r->n && r->n != a->n) { /* begins anew */
         r->days[0].attempts = r->days[1].attempts = 0;
         r->days[0].cls = r->days[1].cls = DN_CLASS_NONE;
         r->planner = q->planners;
     }
-    if (book_n(r) == a->n && (r->gone || dn_daily_is_finalized(&r->user, a->day))) {
+    if (r->n == a->n && (r->gone || dn_daily_is_finalized(&r->user, a->day))) {
         q->status.deduped++; /* the planner did not know yet */
         ignored(self, q, a, "dedupe");
         return;
@@ -180,21 +180,14 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *
            .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day);
 }
 
-/* A herd is not near in memory: so many are looked for at once. Who is known by its registration is known by its id,
- * and that need not be hashed. */
+/* A herd is not near in memory: so many are looked for at once. */
 static void plan_some(dn_self *self, queue *q, const dn_attempt *const *some, size_t len) {
-    book_record *known[PLANS_AT_ONCE];
-    uint64_t     hashes[PLANS_AT_ONCE];
+    uint64_t hashes[PLANS_AT_ONCE];
 
-    for (size_t i = 0; i < len; i++) book_fetch_n(&q->book, some[i]->n);
-    for (size_t i = 0; i < len; i++) {
-        known[i] = book_of_n(&q->book, some[i]->n);
-        hashes[i] = known[i] ? 0 : book_fetch(&q->book, some[i]->id, some[i]->id_len);
-    }
+    for (size_t i = 0; i < len; i++) hashes[i] = book_fetch(&q->book, some[i]->id, some[i]->id_len);
     for (size_t i = 0; i < len; i++) {
         const dn_attempt *a = some[i];
-        book_record      *r = known[i];
-        if (!r) r = book_open_hashed(&q->book, hashes[i], a->id, a->id_len);
+        book_record      *r = book_open_hashed(&q->book, hashes[i], a->id, a->id_len);
         if (!r) dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
         plan_one(self, q, a, r);
     }
@@ -238,7 +231,7 @@ static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static void dropped(dn_self *self, queue *q, book_record *r) {
-    DN_SAY(q->config->journal, self, DN_HAPPENED_DROPPED, .n = book_n(r), .id = r->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_DROPPED, .n = r->n, .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     book_unqueue(&q->book, r);
 }
@@ -253,8 +246,8 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
     const bool by_kv = dn_msg_kind(msg) == DN_USERS_CHANGED;
 
     for (DN_PACK_EACH_ID(dn_change, c, msg)) {
-        book_record *r = book_of_n(&q->book, c->n);
-        if (!r || (!by_kv && r->planner == BOOK_KV_SAID)) continue;
+        book_record *r = book_find(&q->book, c->id, c->id_len);
+        if (!r || r->n != c->n || (!by_kv && r->planner == BOOK_KV_SAID)) continue;
         const bool moved = r->user.due != c->due;
         r->user = (dn_daily_user){c->due, c->last_day, c->starts_on};
         r->context_epoch = c->context_epoch;
@@ -271,7 +264,7 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Out ---- */
 
 static void expired(dn_self *self, queue *q, book_record *r) {
-    DN_SAY(q->config->journal, self, DN_HAPPENED_EXPIRED, .n = book_n(r), .id = r->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_EXPIRED, .n = r->n, .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     book_unqueue(&q->book, r);
     q->status.expired++;
@@ -283,7 +276,7 @@ static void hand_out(dn_self *self, queue *q, book_record *r) {
     if (book_run(&q->book, r) < 0) dn_fail_code(DN_ENOMEM, "no memory for one more that runs");
     dn_work *w = dn_pipe_add(self, &q->to_executor, sizeof *w + r->id_len);
     w->ticket = r->ticket;
-    w->n = book_n(r);
+    w->n = r->n;
     w->day = r->day;
     w->context_epoch = r->context_epoch;
     w->attempt = book_next_attempt(book_day_of(r, r->day));

@@ -1,4 +1,4 @@
-/* queue_book.c - records, two tables to find them by, and lists of when each may be forgotten.
+/* queue_book.c - records, a table to find them by, and lists of when each may be forgotten.
  * Nothing here takes longer the more are known, but for what a heap takes; none of it grows at once. */
 #include "queue_book.h"
 
@@ -59,26 +59,14 @@ static void idle(book *b, book_record *r) {
     look_later(b, r, b->minute);
 }
 
-/* ---- By id, by registration ---- */
+/* ---- By id ---- */
 
 static book_record *of_hash(dn_chain_link *link) {
     return (book_record *)(void *)((char *)link - offsetof(book_record, by_hash));
 }
 
-static book_record *of_n(dn_chain_link *link) {
-    return (book_record *)(void *)((char *)link - offsetof(book_record, by_n));
-}
-
-book_record *book_of_n(const book *b, uint64_t n) {
-    dn_chain_link *link = dn_chains_find(&b->by_n, n);
-
-    return link ? of_n(link) : NULL;
-}
-
-void book_fetch_n(const book *b, uint64_t n) { dn_chains_fetch(&b->by_n, n); }
-
 uint64_t book_fetch(const book *b, const char *id, uint8_t len) {
-    const uint64_t hash = dn_hash(b->key, id, len);
+    const uint64_t hash = dn_hash_quick(b->key, id, len);
 
     dn_chains_fetch(&b->by_hash, hash);
     return hash;
@@ -95,7 +83,7 @@ book_record *book_find_hashed(const book *b, uint64_t hash, const char *id, uint
 }
 
 book_record *book_find(const book *b, const char *id, uint8_t len) {
-    return book_find_hashed(b, dn_hash(b->key, id, len), id, len);
+    return book_find_hashed(b, dn_hash_quick(b->key, id, len), id, len);
 }
 
 book_record *book_open_hashed(book *b, uint64_t hash, const char *id, uint8_t len) {
@@ -116,13 +104,12 @@ book_record *book_open_hashed(book *b, uint64_t hash, const char *id, uint8_t le
 }
 
 book_record *book_open(book *b, const char *id, uint8_t len) {
-    return book_open_hashed(b, dn_hash(b->key, id, len), id, len);
+    return book_open_hashed(b, dn_hash_quick(b->key, id, len), id, len);
 }
 
 static void forget(book *b, book_record *r) {
     assert(r->state == BOOK_IDLE);
     look_leave(r);
-    if (book_n(r)) dn_chains_remove(&b->by_n, &r->by_n);
     dn_chains_remove(&b->by_hash, &r->by_hash);
     room_give(&b->room, r);
 }
@@ -134,7 +121,6 @@ void book_done(void *opened) {
 
     order_done(&b->waiting);
     dn_chains_done(&b->by_hash);
-    dn_chains_done(&b->by_n);
     dn_room_free(b->running, b->running_cap * sizeof *b->running);
     room_done(&b->room);
     *b = (book){.key = b->key};
@@ -172,17 +158,10 @@ int book_enqueue(book *b, book_record *r, uint64_t n, dn_day day, uint32_t due,
                  uint32_t context_epoch) {
     assert(r->state == BOOK_IDLE && n > 0);
     if (order_reserve(&b->waiting) < 0) return DN_ENOMEM;
-    const bool known = book_n(r) == n;
-    if (!known) {
-        if (book_n(r)) dn_chains_remove(&b->by_n, &r->by_n);
-        r->by_n.key = n;
-        if (dn_chains_add(&b->by_n, &r->by_n) < 0) {
-            r->by_n.key = 0; /* as it was: with one that was there, there is a table */
-            return DN_ENOMEM;
-        }
-        /* What is known of a registration stays known: the planner may be a message behind. */
-        r->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
-    }
+    const bool known = r->n == n;
+    /* What is known of a registration stays known: the planner may be a message behind. */
+    if (!known) r->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
+    r->n = n;
     look_leave(r);
     r->gone = false;
     r->day = day;
@@ -293,7 +272,6 @@ static void sweep_fetch(const book *b, const book_record *r) {
 
     if (!next) return;
     __builtin_prefetch(next->looked_next);
-    dn_chains_fetch(&b->by_n, book_n(next));
     dn_chains_fetch(&b->by_hash, next->by_hash.key);
 }
 

@@ -25,7 +25,7 @@ typedef struct book_day {
 
 typedef struct book_record {
     dn_chain_link        by_hash; /* its id's */
-    dn_chain_link        by_n;    /* the registration it was queued under last; key 0: none */
+    uint64_t             n;       /* the registration it was queued under last; 0: none */
     struct book_record **looked_from, *looked_next; /* BOOK_IDLE: in the list of a look */
     uint64_t             ticket;                    /* BOOK_RUNNING */
     int64_t              keep_ns;                   /* steady: not to be forgotten before */
@@ -42,9 +42,6 @@ typedef struct book_record {
     char     id[];
 } book_record;
 
-/* 0: none yet. */
-static inline uint64_t book_n(const book_record *r) { return r->by_n.key; }
-
 /* Those that run: a ticket says at which place, and of which turn there. */
 typedef struct book_running {
     uint64_t     ticket;
@@ -55,7 +52,7 @@ enum { BOOK_MINUTES = 64 };
 
 typedef struct book {
     dn_hash_key   key;
-    dn_chains     by_hash, by_n;
+    dn_chains     by_hash;
     room          room;
     order         waiting;
     uint64_t      arrivals;
@@ -75,12 +72,10 @@ void   book_done(void *opened);
 size_t book_len(const book *b); /* records */
 
 book_record *book_find(const book *b, const char *id, uint8_t len);
-book_record *book_of_n(const book *b, uint64_t n);
 book_record *book_of_ticket(const book *b, uint64_t ticket);
 /* The id's record, made if there is none. NULL: no memory. */
 book_record *book_open(book *b, const char *id, uint8_t len);
-/* Has the memory brought near in which a registration is looked for; and in which an id is, of which it says the hash. */
-void     book_fetch_n(const book *b, uint64_t n);
+/* Has the memory brought near in which an id is looked for, and says its hash. */
 uint64_t book_fetch(const book *b, const char *id, uint8_t len);
 /* The same of an id whose hash is known. */
 book_record *book_find_hashed(const book *b, uint64_t hash, const char *id, uint8_t len);

@@ -200,10 +200,10 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Changes ---- */
 
 /* kv's own word of a change may come to the queue before the plan that was made without it: so it is told once more,
- * behind that plan. Only of a change by hand (its id is there) or a removal does it matter. */
+ * behind that plan. Only of what was done by hand (its id is there) does it matter. */
 static void tell_queue(dn_self *self, tick *t, const dn_msg *msg) {
     for (DN_PACK_EACH_ID(dn_change, c, msg)) {
-        if (c->id_len == 0 && !c->removed) continue;
+        if (c->id_len == 0) continue;
         const size_t size = sizeof *c + c->id_len;
         memcpy(dn_pipe_add(self, &t->to_queue_changes, size), c, size);
     }

@@ -152,50 +152,37 @@ TEST(not_a_byte_behind_the_last_one_is_read) {
         CHECK(bytes);
         memset(bytes, 0x5a, len);
         CHECK_UINT(dn_hash(published_key, bytes, len), siphash(1, 3, published_key, bytes, len));
+        CHECK(dn_hash_quick(published_key, bytes, len) != 0);
         free(bytes);
     }
 }
 
 /* And so that it is good for a table of any size: a fair share of numbers fall on each of its places. */
-TEST(of_a_quick_hash_every_bit_and_the_length_count) {
+TEST(
+    quick_hashes_of_numbered_ids_fall_evenly_by_their_lower_and_by_their_upper_bits_under_any_key) {
+    enum { IDS = 64000, PLACES = 64, KEYS = 8 };
     uint64_t random = test_seed();
 
-    for (int n = 0; n < 200; n++) {
-        const size_t   len = test_random(&random) % 40;
-        unsigned char *bytes = malloc(len + 1);
-
-        CHECK(bytes);
-        for (size_t i = 0; i < len; i++) bytes[i] = (unsigned char)test_random(&random);
-        bytes[len] = 0;
-        const uint64_t hash = dn_hash_quick(bytes, len);
-        for (size_t bit = 0; bit < len * 8; bit++) {
-            bytes[bit / 8] ^= (unsigned char)(1U << bit % 8);
-            CHECK(dn_hash_quick(bytes, len) != hash);
-            bytes[bit / 8] ^= (unsigned char)(1U << bit % 8);
+    for (int k = 0; k < KEYS; k++) {
+        const dn_hash_key key = {test_random(&random), test_random(&random)};
+        unsigned          low[PLACES] = {0}, middle[PLACES] = {0};
+        for (int i = 0; i < IDS; i++) {
+            char           id[16];
+            const int      len = snprintf(id, sizeof id, "u%d", i);
+            const uint64_t hash = dn_hash_quick(key, id, (size_t)len);
+            low[hash % PLACES]++;
+            middle[(hash >> 24) % PLACES]++;
         }
-        CHECK_MSG(dn_hash_quick(bytes, len + 1) != hash, "a zero behind it is no padding");
-        free(bytes);
+        for (int i = 0; i < PLACES; i++) {
+            CHECK(low[i] > IDS / PLACES * 8 / 10 && low[i] < IDS / PLACES * 12 / 10);
+            CHECK(middle[i] > IDS / PLACES * 8 / 10 && middle[i] < IDS / PLACES * 12 / 10);
+        }
     }
 }
 
-TEST(quick_hashes_of_numbered_ids_fall_evenly_by_their_lower_and_by_their_upper_bits) {
-    enum { IDS = 64000, PLACES = 64 };
-    unsigned low[PLACES] = {0}, middle[PLACES] = {0};
+typedef uint64_t hash_of(dn_hash_key key, const void *bytes, size_t len);
 
-    for (int i = 0; i < IDS; i++) {
-        char           id[16];
-        const int      len = snprintf(id, sizeof id, "u%d", i);
-        const uint64_t hash = dn_hash_quick(id, (size_t)len);
-        low[hash % PLACES]++;
-        middle[(hash >> 24) % PLACES]++;
-    }
-    for (int i = 0; i < PLACES; i++) {
-        CHECK(low[i] > IDS / PLACES * 8 / 10 && low[i] < IDS / PLACES * 12 / 10);
-        CHECK(middle[i] > IDS / PLACES * 8 / 10 && middle[i] < IDS / PLACES * 12 / 10);
-    }
-}
-
-TEST(every_bit_of_the_key_and_of_the_bytes_and_the_length_count) {
+static void every_bit_counts(hash_of *hash_of_bytes) {
     uint64_t      random = test_seed();
     unsigned char bytes[41] = {0};
 
@@ -205,17 +192,23 @@ TEST(every_bit_of_the_key_and_of_the_bytes_and_the_length_count) {
 
         for (size_t i = 0; i < len; i++) bytes[i] = (unsigned char)test_random(&random);
         bytes[len] = 0;
-        const uint64_t hash = dn_hash(key, bytes, len);
+        const uint64_t hash = hash_of_bytes(key, bytes, len);
         for (int bit = 0; bit < 64; bit++) {
             const uint64_t other = UINT64_C(1) << bit;
-            CHECK(dn_hash((dn_hash_key){key.k0 ^ other, key.k1}, bytes, len) != hash);
-            CHECK(dn_hash((dn_hash_key){key.k0, key.k1 ^ other}, bytes, len) != hash);
+            CHECK(hash_of_bytes((dn_hash_key){key.k0 ^ other, key.k1}, bytes, len) != hash);
+            CHECK(hash_of_bytes((dn_hash_key){key.k0, key.k1 ^ other}, bytes, len) != hash);
         }
         for (size_t bit = 0; bit < len * 8; bit++) {
             bytes[bit / 8] ^= (unsigned char)(1U << bit % 8);
-            CHECK(dn_hash(key, bytes, len) != hash);
+            CHECK(hash_of_bytes(key, bytes, len) != hash);
             bytes[bit / 8] ^= (unsigned char)(1U << bit % 8);
         }
-        CHECK_MSG(dn_hash(key, bytes, len + 1) != hash, "a zero behind it is no padding");
+        CHECK_MSG(hash_of_bytes(key, bytes, len + 1) != hash, "a zero behind it is no padding");
     }
+}
+
+TEST(every_bit_of_the_key_and_of_the_bytes_and_the_length_count) { every_bit_counts(dn_hash); }
+
+TEST(of_a_quick_hash_too_every_bit_of_the_key_and_of_the_bytes_and_the_length_count) {
+    every_bit_counts(dn_hash_quick);
 }

@@ -1,5 +1,6 @@
 /* daily_test.c - the daily rule, lived: CONTRACT §1 sentence by sentence. */
 #include "diurnal/supervisor.h"
+#include "pack.h"
 #include "world.h"
 
 /* ---- The window ---- */
@@ -827,16 +828,21 @@ TEST(whom_a_planner_that_ended_asked_for_and_the_next_one_does_not_is_not_attemp
 }
 
 /* As a planner does, of which a change is told behind its plan; kv has told a newer one since. */
-static void told_late(uint64_t n, uint32_t due) {
-    const dn_change change = {.n = n,
-                              .last_day = DN_DAY_NONE,
-                              .starts_on = TODAY,
-                              .recorded = DN_DAY_NONE,
-                              .due = (uint16_t)due};
-    dn_runtime     *rt = dn_sim_runtime(w.sim);
+static void told_late(const char *id, uint64_t n, uint32_t due) {
+    union {
+        dn_change change;
+        char      bytes[sizeof(dn_change) + DN_ID_MAX];
+    } told = {.change = {.n = n,
+                         .last_day = DN_DAY_NONE,
+                         .starts_on = TODAY,
+                         .recorded = DN_DAY_NONE,
+                         .due = (uint16_t)due,
+                         .id_len = (uint8_t)strlen(id)}};
+    dn_runtime *rt = dn_sim_runtime(w.sim);
 
-    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_QUEUE), DN_USERS_TOLD_AGAIN, &change,
-                      (sizeof change + 7) & ~(size_t)7),
+    memcpy(told.change.id, id, strlen(id));
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_QUEUE), DN_USERS_TOLD_AGAIN, &told,
+                      dn_pack_room(sizeof told.change + strlen(id))),
               DN_OK);
 }
 
@@ -882,7 +888,7 @@ TEST(who_waits_starts_by_the_due_that_kv_told_though_a_planner_has_ended_since) 
     user("ada", DUE(20, 35));
     world_runs_for(1000);
     plan_is_late("busy", stored("busy").n); /* by another planner, which ends with that */
-    told_late(stored("ada").n, DUE(19, 15));
+    told_late("ada", stored("ada").n, DUE(19, 15));
     world_runs_to(AT(19, 44));
     CHECK_INT(starts_of("ada"), 1);
     CHECK_UINT(queue_now().expired, 0);

@@ -133,12 +133,11 @@ static void check_one(const world *w, const known *k) {
     if (!r) return;
     CHECK(r->id_len == k->len && memcmp(r->id, k->id, k->len) == 0);
     CHECK_INT(r->state, k->state);
-    CHECK_UINT(book_n(r), k->n);
+    CHECK_UINT(r->n, k->n);
     CHECK(r->gone == k->gone);
     CHECK_UINT(r->user.due, k->user.due);
     CHECK_INT(r->user.last_day, k->user.last_day);
     CHECK_INT(r->user.starts_on, k->user.starts_on);
-    if (k->n) CHECK_PTR(book_of_n(&w->book, k->n), r);
     CHECK_PTR(book_of_ticket(&w->book, k->ticket), k->state == BOOK_RUNNING ? r : NULL);
     for (int i = 0; i < 2; i++) {
         const known_day *d = &k->days[i];
@@ -162,7 +161,6 @@ static void check_all(world *w) {
     CHECK_UINT(book_len(&w->book), there);
     CHECK_UINT(w->book.waiting.len, queued);
     CHECK_UINT(w->book.running_len, running);
-    CHECK_MSG(w->book.by_n.len <= there, "numbers of nobody are kept");
     check_first(w);
 }
 
@@ -199,7 +197,6 @@ static void enqueue(world *w, known *k) {
     CHECK_INT(d->next_ns, kd->next_ns);
     if (d->next_ns > w->mono_ns) return;
     CHECK_INT(book_enqueue(&w->book, r, n, day, due, 7), DN_OK);
-    if (k->n && k->n != n) CHECK_PTR(book_of_n(&w->book, k->n), NULL);
     /* What is known of a registration stays so, its due too; and another one does not inherit it. */
     if (k->n != n) k->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
     k->n = n;
@@ -239,8 +236,7 @@ static void unqueue(world *w, known *k) {
 /* Another due, a day closed, or gone. */
 static void change(world *w, known *k) {
     if (!k->there || !k->n) return;
-    book_record *r = book_of_n(&w->book, k->n);
-    CHECK_PTR(r, record_of(w, k));
+    book_record *r = record_of(w, k);
     if (below(w, 2) == 0) k->user.due = (uint32_t)below(w, DN_DAY_MINUTES);
     if (below(w, 4) == 0) k->user.last_day = today(w) - 1 + (dn_day)below(w, 3);
     if (below(w, 6) == 0) k->gone = true;
@@ -296,7 +292,6 @@ static size_t note_forgotten(world *w) {
         known *k = &w->ids[i];
         if (!k->there || record_of(w, k)) continue;
         CHECK_MSG(!matters(w, k), "what matters is forgotten");
-        if (k->n) CHECK_PTR(book_of_n(&w->book, k->n), NULL);
         k->there = false;
         forgotten++;
     }
@@ -397,8 +392,7 @@ TEST(throttle_and_running_mark_stay_with_the_id_when_it_is_registered_again) {
     CHECK_INT(book_enqueue(&b, r, /* n= */ 2, 20000, 720, 0), DN_OK);
     CHECK(!r->gone);
     CHECK_INT(book_day_of(r, 20000)->next_ns, 5 * SECOND_NS);
-    CHECK_PTR(book_of_n(&b, 1), NULL);
-    CHECK_PTR(book_of_n(&b, 2), r);
+    CHECK_UINT(r->n, 2);
     book_done(&b);
 }
 
@@ -487,7 +481,6 @@ TEST(attempts_are_forgotten_a_day_after_the_cutoff_and_a_throttle_when_it_is_ove
         book_day_of(r, 20000)->next_ns = mono_ns + cases[i].next_ns;
         CHECK(!book_sweep(&b, 1000, mono_ns, cases[i].now_ms));
         CHECK_MSG((book_find(&b, "ada", 3) != NULL) == cases[i].kept, "case %zu", i);
-        CHECK((book_of_n(&b, 1) != NULL) == cases[i].kept);
         book_done(&b);
     }
 }
@@ -511,7 +504,6 @@ TEST(an_empty_book_has_nobody_and_nothing_to_forget) {
 
     CHECK_PTR(book_find(&b, "ada", 3), NULL);
     CHECK_PTR(book_first(&b), NULL);
-    CHECK_PTR(book_of_n(&b, 1), NULL);
     CHECK_PTR(book_of_ticket(&b, 1), NULL);
     CHECK(!book_sweep(&b, 10, 0, 0));
     book_done(&b);
@@ -623,7 +615,6 @@ TEST(whichever_allocation_fails_the_book_is_as_it_was_and_goes_on) {
             CHECK_MSG(starve_end() && !starved, "refused, and there was memory");
             starved = true;
             check_all(w);
-            CHECK_PTR(book_of_n(&w->book, w->numbers + 1), NULL);
             CHECK_PTR(book_of_ticket(&w->book, w->tickets + 1), NULL);
             if (k->state == BOOK_QUEUED) run(w, k);
             else CHECK(enqueue_and_run_starving(w, k));
