@@ -22,6 +22,13 @@ if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     string(APPEND CMAKE_C_FLAGS_RELEASE
            " -mmemcpy-strategy=${few_bytes} -mmemset-strategy=${few_bytes}")
 endif()
+# What is called once, or a million times a second, stands in small functions of many files: gcc is to put more of them where
+# they are called. (Measured: a replay takes a fifteenth less time, and the program is a quarter larger.)
+if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+    string(APPEND CMAKE_C_FLAGS_RELEASE
+           " --param=max-inline-insns-auto=90 --param=inline-unit-growth=100"
+           " --param=inline-min-speedup=5 --param=large-function-growth=400")
+endif()
 # Intel's cores of 2015 to 2020 do not keep decoded what holds a jump across a 32-byte boundary (their erratum SKX102): padded
 # so that none lies there, a hop in a ring of actors takes a tenth less time on them, and elsewhere a hundredth more bytes.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
