@@ -1,36 +1,16 @@
 /* lines_out.c - see lines_out.h. */
-#define _GNU_SOURCE /* fallocate */
 #include "lines_out.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/statfs.h>
 #include <unistd.h>
-
-enum { ROOM_STEP = 1 << 24 };
-
-/* In memory there are no blocks, and what is asked for ahead is cleared twice. */
-static bool is_in_memory(int fd) {
-    struct statfs at;
-
-    return fstatfs(fd, &at) == 0 && at.f_type == TMPFS_MAGIC;
-}
 
 void lines_out_begin(lines_out *o, int fd) {
     o->at = o->buffer;
     o->fd = fd;
     o->failed = 0;
-    o->written = o->room = 0;
-    o->asks = !is_in_memory(fd);
-}
-
-/* A file system on a disk puts something aside for each page, and looks for blocks later, unless it was asked for them
- * ahead: that is a third of what a write takes (measured). It need not be able to; that the disk is full, a write tells. */
-static void ask_for_room(lines_out *o) {
-    o->asks = fallocate(o->fd, FALLOC_FL_KEEP_SIZE, o->room, ROOM_STEP) == 0;
-    if (o->asks) o->room += ROOM_STEP;
+    o->written = 0;
+    dn_disk_room_begin(&o->room, fd);
 }
 
 static void put_out(lines_out *o, size_t len) {
@@ -51,7 +31,7 @@ static void put_out(lines_out *o, size_t len) {
 void lines_out_full(lines_out *o) {
     const size_t left = (size_t)(o->at - o->buffer) - LINES_OUT_BYTES;
 
-    if (o->asks && o->written + LINES_OUT_BYTES > o->room) ask_for_room(o);
+    dn_disk_room_ask(&o->room, o->fd, o->written + LINES_OUT_BYTES);
     put_out(o, LINES_OUT_BYTES);
     memcpy(o->buffer, o->buffer + LINES_OUT_BYTES, left);
     o->at = o->buffer + left;
@@ -60,8 +40,7 @@ void lines_out_full(lines_out *o) {
 int lines_out_end(lines_out *o, int *out_errno) {
     put_out(o, (size_t)(o->at - o->buffer));
     o->at = o->buffer;
-    /* What of the room was not needed is given back. */
-    if (o->room > 0 && !o->failed && ftruncate(o->fd, o->written) < 0) o->failed = errno;
+    if (dn_disk_room_end(&o->room, o->fd, o->written) < 0 && !o->failed) o->failed = errno;
     *out_errno = o->failed;
     return o->failed ? DN_EIO : DN_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef DIURNAL_REPLAY_LINES_OUT_H
 #define DIURNAL_REPLAY_LINES_OUT_H
 
-#include "diurnal/base.h"
+#include "service/disk_room.h"
 
 #include <stdint.h>
 
@@ -11,12 +11,12 @@
 enum { LINES_OUT_BYTES = 1 << 17, LINES_OUT_LINE = 2048 };
 
 typedef struct lines_out {
-    char   *at; /* where the next line begins: there is room for LINES_OUT_LINE bytes */
-    int     fd;
-    int     failed;        /* errno of the first write that did */
-    int64_t written, room; /* bytes: in the file, and those it has blocks for */
-    bool    asks;          /* for blocks ahead */
-    char    buffer[LINES_OUT_BYTES + 2 * LINES_OUT_LINE];
+    char        *at; /* where the next line begins: there is room for LINES_OUT_LINE bytes */
+    int          fd;
+    int          failed;  /* errno of the first write that did */
+    int64_t      written; /* bytes in the file */
+    dn_disk_room room;
+    char         buffer[LINES_OUT_BYTES + 2 * LINES_OUT_LINE];
 } lines_out;
 
 /* fd, a file that is empty, stays the caller's. */

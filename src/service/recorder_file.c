@@ -45,6 +45,7 @@ int record_file_begin(record_file *f, const char *header, size_t len, size_t end
     f->len = 0;
     f->block = RECORD_BLOCK;
     f->end_at = end_at;
+    dn_disk_room_begin(&f->room, f->fd);
     return record_file_add(f, header, len);
 }
 
@@ -76,6 +77,7 @@ char *record_file_room_slow(record_file *f, size_t max) {
     assert(max <= RECORD_BLOCK);
     if (f->len > 0) {
         if (f->len < f->block) stretch(f, f->block);
+        dn_disk_room_ask(&f->room, f->fd, f->bytes + RECORD_BLOCK);
         if (write_out(f) < 0) return NULL;
     }
     return f->buffer;
@@ -123,7 +125,10 @@ void record_file_give_up(record_file *f) {
 }
 
 void record_file_close(record_file *f) {
-    if (f->fd >= 0) (void)close(f->fd);
+    if (f->fd >= 0) {
+        if (dn_disk_room_end(&f->room, f->fd, f->bytes) < 0) f->error = errno;
+        (void)close(f->fd);
+    }
     f->fd = -1;
     f->block = 0;
 }

@@ -3,7 +3,7 @@
 #ifndef DIURNAL_SERVICE_RECORDER_FILE_H
 #define DIURNAL_SERVICE_RECORDER_FILE_H
 
-#include "diurnal/base.h"
+#include "disk_room.h"
 
 #include <assert.h>
 
@@ -13,16 +13,17 @@
 enum { RECORD_PATH_MAX = 4096, RECORD_BLOCK = 262144 };
 
 typedef struct record_file {
-    const char *path;  /* borrowed */
-    uint32_t    files; /* older ones that are kept */
-    int         fd;    /* -1: none is open */
-    bool        fresh; /* it is FILE.new still */
-    size_t      end_at;
-    int64_t     bytes; /* on the disk, whole lines all */
-    size_t      len;   /* in the buffer, whole lines too */
-    size_t      block; /* what of it may be written at once: up to the end of the file's block */
-    int         error; /* of the system, where it failed */
-    char        buffer[RECORD_BLOCK];
+    const char  *path;  /* borrowed */
+    uint32_t     files; /* older ones that are kept */
+    int          fd;    /* -1: none is open */
+    bool         fresh; /* it is FILE.new still */
+    size_t       end_at;
+    int64_t      bytes; /* on the disk, whole lines all */
+    size_t       len;   /* in the buffer, whole lines too */
+    size_t       block; /* what of it may be written at once: up to the end of the file's block */
+    int          error; /* of the system, where it failed */
+    dn_disk_room room;
+    char         buffer[RECORD_BLOCK];
 } record_file;
 
 void record_file_init(record_file *f, const char *path, uint32_t files);

@@ -457,6 +457,7 @@ TEST(lines_of_any_length_stand_whole_in_the_file_behind_one_another) {
     static char        all[FILE_BYTES];
     uint64_t           random = test_seed();
     size_t             len = 2;
+    struct stat        about;
 
     record_at(AT(6, 0));
     record_file_init(&file, rec.path, 0);
@@ -476,6 +477,8 @@ TEST(lines_of_any_length_stand_whole_in_the_file_behind_one_another) {
     CHECK_INT(record_file_flush(&file, "E", 1), DN_OK);
     CHECK_INT(record_file_complete(&file), DN_OK);
     record_file_close(&file);
+    CHECK_INT(stat(rec.path, &about), 0);
+    CHECK_MSG(about.st_blocks * 512 < about.st_size + RECORD_BLOCK, "of a disk it takes more");
     all[0] = 'E';
     const size_t written_len = strlen(written(""));
     size_t       across = 0, blocks = 0;

@@ -1,0 +1,75 @@
+/* disk_room_test.c - blocks that are asked for ahead are there, change no length, and go when they were not needed. */
+#include "disk_room.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20 };
+
+static int64_t blocks_of(int fd) {
+    struct stat st;
+
+    CHECK_INT(fstat(fd, &st), 0);
+    return (int64_t)st.st_blocks * 512;
+}
+
+static int64_t length_of(int fd) {
+    struct stat st;
+
+    CHECK_INT(fstat(fd, &st), 0);
+    return st.st_size;
+}
+
+/* Where the system can: a file system in memory is not asked. */
+TEST(what_is_asked_for_is_there_before_it_is_written_and_what_is_not_written_goes) {
+    dn_disk_room room;
+    FILE        *file = tmpfile();
+    const int    fd = fileno(file);
+
+    CHECK(file);
+    dn_disk_room_begin(&room, fd);
+    dn_disk_room_ask(&room, fd, 3 * MIB);
+    CHECK_INT(length_of(fd), 0);
+    if (room.asks) CHECK_MSG(blocks_of(fd) >= 3 * MIB, "%lld", (long long)blocks_of(fd));
+    CHECK_INT(pwrite(fd, "x", 1, 5000), 1);
+    CHECK_INT(dn_disk_room_end(&room, fd, 5001), DN_OK);
+    CHECK_INT(length_of(fd), 5001);
+    CHECK_MSG(blocks_of(fd) < MIB, "%lld", (long long)blocks_of(fd));
+    (void)fclose(file);
+}
+
+TEST(of_a_file_that_grows_it_is_asked_some_times_and_at_most_sixteen_mebibytes_ahead) {
+    dn_disk_room room;
+    FILE        *file = tmpfile();
+    const int    fd = fileno(file);
+    int          asked = 0;
+
+    CHECK(file);
+    dn_disk_room_begin(&room, fd);
+    for (int64_t bytes = 4096; bytes < 128 * MIB; bytes += 4096) {
+        const int64_t before = room.asked;
+        dn_disk_room_ask(&room, fd, bytes);
+        asked += room.asked != before;
+        if (room.asks) CHECK(room.asked >= bytes && room.asked <= bytes + 16 * MIB);
+    }
+    if (room.asks) CHECK_MSG(asked > 3 && asked < 20, "asked %d times", asked);
+    CHECK_INT(dn_disk_room_end(&room, fd, 0), DN_OK);
+    CHECK_INT(blocks_of(fd), 0);
+    (void)fclose(file);
+}
+
+TEST(what_has_no_blocks_is_asked_for_none_any_more_and_that_is_no_failure) {
+    dn_disk_room room;
+    int          ends[2];
+
+    CHECK_INT(pipe(ends), 0);
+    dn_disk_room_begin(&room, ends[1]);
+    dn_disk_room_ask(&room, ends[1], MIB);
+    CHECK(!room.asks);
+    CHECK_INT(dn_disk_room_end(&room, ends[1], MIB), DN_OK);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
