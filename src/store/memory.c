@@ -478,15 +478,14 @@ static int memory_list(dn_store *store, const dn_user_filter *f, dn_user *users,
     *out_more = false;
     for (; at < m->sorted_len; at++) {
         const memory_user *u = &m->users[m->sorted[at]];
-        dn_user            user;
         if (at + FETCH_USER < m->sorted_len)
             __builtin_prefetch(&m->users[m->sorted[at + FETCH_USER]]);
         if (!id_has_prefix(m->id_bytes + u->id_at, u->id_len, f)) break;
         *out_more = len == max || (f->scan_max && scanned == f->scan_max);
         if (*out_more) break;
         scanned++;
-        user_read(m, m->sorted[at], &user);
-        if (user_passes(&user, f)) users[len++] = user;
+        user_read(m, m->sorted[at], &users[len]);
+        if (user_passes(&users[len], f)) len++;
     }
     if (scanned) user_read(m, m->sorted[at - 1], out_last);
     *out_len = len;

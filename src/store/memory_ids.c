@@ -1,18 +1,18 @@
 /* memory_ids.c - finds a user's number by its id; see memory_ids.h. */
 #include "memory_ids.h"
 
+#include "domain/hash.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
 enum { FIRST_SLOTS = 1024 };
 
+/* Of ids that whoever simulates has chosen himself. */
 uint32_t ids_hash(const char *id, size_t len) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, and its bits mixed once more */
+    const dn_hash_key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0xd6e8feb86659fd93)};
 
-    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)id[i]) * UINT64_C(0x100000001b3);
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    return (uint32_t)(h >> 32);
+    return (uint32_t)(dn_hash_quick(key, id, len) >> 32);
 }
 
 void ids_done(ids *t) {
