@@ -214,7 +214,8 @@ static void often_begin(events_out *o, often *k, const char *words) {
 
 /* number: its attempt, or its due. how: it ended, and after how long; of a kind that has neither, 0. Both words stay in
  * registers: a struct of them would be written piece by piece and read as a whole, which a processor waits for.
- * Both texts are copied with all the room they have: what is too much is written over by what follows. */
+ * Both texts are copied with all the room they have, or with the half that will do: what is too much is written over by
+ * what follows. */
 static inline void put_often(events_out *o, often *k, const event *e, uint32_t number, uint64_t how,
                              put_behind *put) {
     const dn_happening *h = e->h;
@@ -229,7 +230,9 @@ static inline void put_often(events_out *o, often *k, const event *e, uint32_t n
     }
     memcpy(at, k->front_text, FRONT_ROOM);
     at = text_out_id(at + k->front_len, h->id, h->id_len);
-    memcpy(at, k->behind_text, BEHIND_ROOM);
+    memcpy(at, k->behind_text, BEHIND_ROOM / 2);
+    if (k->behind_len > BEHIND_ROOM / 2)
+        memcpy(at + BEHIND_ROOM / 2, k->behind_text + BEHIND_ROOM / 2, BEHIND_ROOM / 2);
     lines_out_line(&o->lines, at + k->behind_len);
 }
 

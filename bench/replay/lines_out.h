@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* So many bytes go out at once, and stay in the nearest memory until then. */
-enum { LINES_OUT_BYTES = 1 << 17, LINES_OUT_LINE = 2048 };
+enum { LINES_OUT_BYTES = 1 << 18, LINES_OUT_LINE = 2048 };
 
 typedef struct lines_out {
     char        *at; /* where the next line begins: there is room for LINES_OUT_LINE bytes */
