@@ -74,3 +74,15 @@ if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         # A reason is cut to what its report holds: that is what snprintf is for.
         -Wno-format-truncation)
 endif()
+
+# ./dev build trained: built so that it counts what it does, run (tools/train), and built by those counts, which lie beside
+# the objects. What it did not do is built as without them. That something was not counted is told and is no failure: the
+# release build answers for the code.
+set(DIURNAL_TRAINING "" CACHE STRING "collect: a program that counts what it does; use: one by those counts")
+if(DIURNAL_TRAINING STREQUAL collect)
+    add_compile_options(-fprofile-generate -fprofile-update=prefer-atomic)
+    add_link_options(-fprofile-generate)
+elseif(DIURNAL_TRAINING STREQUAL use)
+    add_compile_options(-fprofile-use -fprofile-partial-training -Wno-missing-profile -Wno-error)
+    add_link_options(-fprofile-use -fprofile-partial-training)
+endif()
