@@ -24,7 +24,7 @@ int check_new(const check_config *config, check **out_check) {
     c->retry_ms = config->retry_delay_minutes * CHECK_MINUTE;
     c->wall_ms = config->start_ms;
     c->today = check_date(c->wall_ms);
-    c->upset_ms = INT64_MIN / 2;
+    c->upset_ms = c->stepped_ms = c->shaken_ms = INT64_MIN / 2;
     c->full_tick_ms = CHECK_NEVER;
     c->tick_date = c->latest_date = DN_DAY_NONE;
     c->up = c->irregular = true;
@@ -205,7 +205,7 @@ __attribute__((noinline)) void check_time_is(check *c, const event *e) {
     if (stepped_ms == 0) return;
     if (!c->stepped || c->before_step_ms < until_ms) c->before_step_ms = until_ms;
     c->irregular = c->stepped = true;
-    c->upset_ms = e->steady_ms;
+    c->upset_ms = c->stepped_ms = e->steady_ms;
     c->unsaid_ms += stepped_ms;
     if (c->shaken) unsaid_tick(c);
 }

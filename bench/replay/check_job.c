@@ -187,6 +187,15 @@ static bool waits(const check_person *p, dn_day day) {
     return p->days[0].day == day && (p->state == CHECK_QUEUED || (p->flags & CHECK_MAYBE_QUEUED));
 }
 
+/* The planner that asked for it has ended, and the one behind it was shown another clock, by which its window may not have been
+ * open: then it did not ask, and whom it does not ask for the queue lets go, though the clock may be back by then. The next
+ * tick asks once more. */
+static bool may_be_forsaken(const check *c, const check_person *p, dn_day day) {
+    const int64_t asked_ms = p->days[p->days[1].day == day].asked_ms;
+
+    return asked_ms <= c->shaken_ms && asked_ms <= c->stepped_ms;
+}
+
 void check_on_expired(check *c, const dn_happening *h) {
     check_person *p = check_person_of(&c->users, h->n);
 
@@ -196,7 +205,7 @@ void check_on_expired(check *c, const dn_happening *h) {
         return;
     }
     if (check_lives(p) && !check_is_closed(p, h->day) && check_is_open(c, p, h->day, c->wall_ms) &&
-        !check_is_recent(c, h->n))
+        !check_is_recent(c, h->n) && !may_be_forsaken(c, p, h->day))
         check_say(c, CHECK_EXPIRED, h->n, h->day,
                   "dropped, but its window is open (due %02u:%02u) and the day is not finalized: "
                   "right is to "

@@ -45,6 +45,7 @@ struct check {
     int64_t
         full_tick_ms; /* the latest tick, by the wall, while the store was not well; CHECK_NEVER */
     int64_t upset_ms; /* steady: the clock stepped, or an actor crashed, last */
+    int64_t stepped_ms;     /* steady: the clock did, last */
     int64_t before_step_ms; /* wall: the latest instant from which it did, since the last tick */
     int64_t unsaid_ms;      /* the clock stepped by so much that no event has told yet */
 

@@ -54,7 +54,6 @@ static const rest_tries *tries_of(const rest_person *p, uint64_t n, dn_day day) 
 }
 
 static rest_tries *tries_open(const rest *r, rest_person *p, uint64_t n, dn_day day) {
-    p->tried_day = day;
     p->tried_ms = r->now_ms;
     for (int i = 0; i < REST_DAYS; i++)
         if (p->tries[i].n == n && p->tries[i].day == day) return &p->tries[i];
@@ -157,8 +156,7 @@ static void on_stopped(rest *r, rest_person *p, const dn_happening *h) {
 /* ---- Rows of the ledger ---- */
 
 /* A success brings with it how it was come by; of a cutoff kv was told before: but a start or a stop at this very time may
- * be noted behind it, or that start be refused yet. Of a user whose clock went to another day and back only that other
- * day's attempts are known. */
+ * be noted behind it, or that start be refused yet. */
 static bool is_noted(const rest *r, const rest_person *p, const dn_happening *h) {
     const int64_t cutoff_ms = h->day * DN_DAY_MS + h->due * DN_MINUTE_MS;
     const int64_t lag_ms = r->plan->lag_ms;
@@ -177,8 +175,7 @@ static void judge_row(rest *r, const rest_person *p, const dn_happening *h) {
     /* Removed in the same transaction, or by the same word of a crash. */
     if (dn_store_user(r->store, h->id, h->id_len, &user) < 0 || user.n != h->n) return;
     if (dn_store_days_of(r->store, h->n, h->day + 1, &row, 1, &len) < 0) return;
-    const bool noted = r->remembers && (!t || p->tried_day == h->day) &&
-                       (h->status == DN_DAILY_SUCCESS || is_noted(r, p, h));
+    const bool noted = r->remembers && (h->status == DN_DAILY_SUCCESS || is_noted(r, p, h));
     if (len == 0 || row.day != h->day) wrong = "there is no row of it in the ledger";
     else if (h->kind == DN_HAPPENED_MISSED) wrong = NULL; /* the next write may have replaced it */
     else if (row.status != h->status) wrong = "the ledger has another status";

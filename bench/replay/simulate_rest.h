@@ -49,7 +49,6 @@ typedef struct rest_person {
     int64_t    since_ms;
     rest_tries tries[REST_DAYS];
     uint32_t   oldest; /* of those */
-    dn_day     tried_day;
     int64_t    tried_ms; /* the last start or stop */
 } rest_person;
 

@@ -279,7 +279,8 @@ static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg) {
 
     (void)self;
     for (DN_PACK_EACH(dn_attempt_note, a, msg))
-        if (dn_numbers_put(&k->attempts, a->n, kv_attempts_of(a->day, a->attempts, a->cls)) < 0)
+        if (dn_numbers_put(&k->attempts, kv_attempts_key(a->n, a->day),
+                           kv_attempts_of(a->day, a->attempts, a->cls)) < 0)
             dn_fail_code(DN_ENOMEM, "no memory for what was tried");
     return DN_OK;
 }

@@ -48,11 +48,11 @@ typedef struct kv {
     const dn_service_config *config;
     dn_store                *store;
     kv_line                  line;
-    dn_numbers               attempts;       /* n -> kv_attempts, until the day is finalized */
-    dn_numbers               pending;        /* n -> day of a cutoff in the line */
-    dn_numbers               pending_ok;     /* n -> day of a success in the line, while loading */
-    dn_numbers               pending_missed; /* n -> last day of a `missed` in the line */
-    dn_pipe                  to_tick, to_queue, to_executor;
+    dn_numbers attempts;       /* kv_attempts_key -> kv_attempts_of, until the day is finalized */
+    dn_numbers pending;        /* n -> day of a cutoff in the line */
+    dn_numbers pending_ok;     /* n -> day of a success in the line, while loading */
+    dn_numbers pending_missed; /* n -> last day of a `missed` in the line */
+    dn_pipe    to_tick, to_queue, to_executor;
 
     dn_write        *writes; /* of the present transaction */
     dn_write_result *results;
@@ -85,6 +85,11 @@ static inline dn_day kv_first_kept(const dn_msg *msg) {
     return (dn_day)(uint32_t)*DN_BODY(uint64_t, msg);
 }
 
+/* Of two days that follow each other it is known what was tried: beside midnight both are open, and a clock that goes to
+ * another day for a moment must not make it forget the one before. */
+static inline uint64_t kv_attempts_key(uint64_t n, dn_day day) {
+    return n << 1 | ((uint64_t)(uint32_t)day & 1U);
+}
 /* What is known of the attempts of a user's open day, in one word. */
 static inline uint64_t kv_attempts_of(dn_day day, uint16_t attempts, uint8_t cls) {
     return (uint64_t)(uint32_t)day << 32 | (uint64_t)attempts << 8 | cls;

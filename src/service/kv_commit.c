@@ -19,7 +19,7 @@ typedef struct instants {
 /* At the instant of its tick; of now, if the clock was set back meanwhile: then its time may be still to come, and the
  * store refuses it. */
 static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c, instants now) {
-    const uint64_t *known = dn_numbers_find(&k->attempts, c->n);
+    const uint64_t *known = dn_numbers_find(&k->attempts, kv_attempts_key(c->n, c->day));
 
     *w = (dn_write){
         .op = DN_WRITE_FINALIZE,
@@ -161,7 +161,7 @@ static void tell_change(dn_self *self, kv *k, const dn_user *u, bool removed, bo
 }
 
 static void forget_attempts(kv *k, uint64_t n, dn_day day) {
-    uint64_t *known = dn_numbers_find(&k->attempts, n);
+    uint64_t *known = dn_numbers_find(&k->attempts, kv_attempts_key(n, day));
 
     if (known && (dn_day)(*known >> 32) <= day) dn_numbers_drop(&k->attempts, known);
 }
@@ -256,7 +256,8 @@ static void tell(dn_self *self, kv *k) {
             if (r->wrote != DN_WROTE) break;
             tell_change(self, k, &r->user, true, true);
             say(self, k, DN_HAPPENED_REMOVED, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
-            (void)dn_numbers_remove(&k->attempts, r->user.n);
+            for (dn_day day = 0; day < 2; day++)
+                (void)dn_numbers_remove(&k->attempts, kv_attempts_key(r->user.n, day));
             k->status.users--;
             break;
         case DN_WRITE_FINALIZE:

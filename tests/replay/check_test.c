@@ -1214,6 +1214,28 @@ TEST(expired_within_its_window_is_found) {
            "dropped, but its window is open (due 07:50) and the day is not finalized");
 }
 
+/* They wait, and something of this comes between; then BOB is dropped. How often that is wrong. */
+static uint64_t dropped_after(bool planner_ends, bool clock_steps) {
+    tape t = two_wait();
+
+    wait(&t, SECOND);
+    if (planner_ends) world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tick"});
+    if (clock_steps) step(&t, -HOUR);
+    wait(&t, SECOND);
+    if (clock_steps) step(&t, HOUR);
+    wait(&t, SECOND);
+    SAY(&t, EXPIRED, .n = BOB, .day = TODAY);
+    const uint64_t wrong = check_violations_of(t.c, CHECK_EXPIRED);
+    check_free(t.c);
+    return wrong;
+}
+
+TEST(expired_within_its_window_is_right_when_the_planner_ended_and_the_next_one_saw_another_clock) {
+    CHECK_UINT(dropped_after(/* planner_ends= */ true, /* clock_steps= */ true), 0);
+    CHECK_UINT(dropped_after(true, false), 1);
+    CHECK_UINT(dropped_after(false, true), 1);
+}
+
 TEST(expired_when_nobody_waited_is_found) {
     tape t = ada_runs();
 
