@@ -4,28 +4,43 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
-enum { LEAST = 1 << 20, MOST = 1 << 24 };
+/* SPARE: so many times what is asked for is to be free, or the last blocks of a disk would be taken from who needs them. */
+enum { LEAST = 1 << 20, MOST = 1 << 24, SPARE = 64 };
 
 /* In memory there are no blocks, and what is asked for ahead is cleared twice. */
-static bool is_in_memory(int fd) {
-    struct statfs at;
+static bool is_in_memory(const struct statfs *at) { return at->f_type == TMPFS_MAGIC; }
 
-    return fstatfs(fd, &at) == 0 && at.f_type == TMPFS_MAGIC;
+static bool has_plenty(const struct statfs *at, int64_t bytes) {
+    return (int64_t)at->f_bavail > bytes * SPARE / (int64_t)at->f_bsize;
 }
 
 void dn_disk_room_begin(dn_disk_room *room, int fd) {
-    *room = (dn_disk_room){.asks = !is_in_memory(fd)};
+    struct statfs at;
+
+    *room = (dn_disk_room){.asks = fstatfs(fd, &at) == 0 && !is_in_memory(&at)};
+}
+
+/* What could not be had in whole may be there in part. */
+static void give_back(int fd) {
+    struct stat file;
+
+    if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) (void)!ftruncate(fd, file.st_size);
 }
 
 /* As much again as it has: a small file takes little, and of a large one it is asked rarely. */
 void dn_disk_room_ask_slow_(dn_disk_room *room, int fd, int64_t bytes) {
     const int64_t more = bytes < LEAST ? LEAST : bytes > MOST ? MOST : bytes;
+    struct statfs at;
 
+    room->asks = fstatfs(fd, &at) == 0 && has_plenty(&at, more);
+    if (!room->asks) return;
     room->asks = fallocate(fd, FALLOC_FL_KEEP_SIZE, room->asked, bytes + more - room->asked) == 0;
     if (room->asks) room->asked = bytes + more;
+    else give_back(fd);
 }
 
 int dn_disk_room_end(dn_disk_room *room, int fd, int64_t bytes) {

@@ -100,11 +100,19 @@ int record_file_flush(record_file *f, const char *end_text, size_t end_len) {
                                                                                   : failed(f);
 }
 
+/* Of one that was killed the file still has the room that was asked for. */
+static void give_back(const char *path) {
+    struct stat file;
+
+    if (lstat(path, &file) == 0 && S_ISREG(file.st_mode)) (void)!truncate(path, file.st_size);
+}
+
 /* The oldest is written over. What is not there is not moved. */
 int record_file_complete(record_file *f) {
     char from[RECORD_PATH_MAX], to[RECORD_PATH_MAX];
 
     assert(f->fresh);
+    give_back(f->path);
     for (uint32_t nth = f->files; nth > 0; nth--)
         if (rename(path_of_older(f, nth - 1, from), path_of_older(f, nth, to)) < 0 &&
             errno != ENOENT)
