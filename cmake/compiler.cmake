@@ -79,6 +79,9 @@ endif()
 # the objects. What it did not do is built as without them. That something was not counted is told and is no failure: the
 # release build answers for the code.
 set(DIURNAL_TRAINING "" CACHE STRING "collect: a program that counts what it does; use: one by those counts")
+if(DIURNAL_TRAINING AND NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
+    message(FATAL_ERROR "DIURNAL_TRAINING is ${DIURNAL_TRAINING}: only gcc is trained here; leave it out")
+endif()
 if(DIURNAL_TRAINING STREQUAL collect)
     add_compile_options(-fprofile-generate -fprofile-update=prefer-atomic)
     add_link_options(-fprofile-generate)

@@ -8,7 +8,7 @@
 
 enum { FIRST_SLOTS = 1024 };
 
-/* Of ids that whoever simulates has chosen himself. */
+/* The key is no secret: a store in memory is that of a simulation, or of a replay, and is nobody's day. */
 uint32_t ids_hash(const char *id, size_t len) {
     const dn_hash_key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0xd6e8feb86659fd93)};
 
