@@ -48,7 +48,7 @@ typedef struct rest_person {
     dn_day     day; /* for which it is queued */
     int64_t    since_ms;
     rest_tries tries[REST_DAYS];
-    uint32_t   oldest; /* of those */
+    uint32_t   oldest;   /* of those */
     int64_t    tried_ms; /* the last start or stop */
 } rest_person;
 
