@@ -58,7 +58,9 @@ uint64_t dn_hash_quick(dn_hash_key key, const void *bytes, size_t len) {
         memcpy(&word, at, 8);
         h = fold(h ^ word, key.k1);
     }
-    return fold(h ^ rest(at, len), key.k1);
+    /* Of numbers in sequence a product by some keys is a sequence too: once more, and its upper bits folded down. */
+    h = fold(h ^ rest(at, len), key.k1) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
 }
 
 uint64_t dn_hash(dn_hash_key key, const void *bytes, size_t len) {
