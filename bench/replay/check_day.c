@@ -241,7 +241,5 @@ void check_user(check *c, const check_final *f) {
 }
 
 void check_user_soon(const check *c, uint64_t n) {
-    if (n >= c->users.end) return;
-    __builtin_prefetch(&c->users.people[check_place(n)]);
-    __builtin_prefetch(&c->users.records[n]);
+    if (n < c->users.end) check_users_fetch_one(&c->users, (uint32_t)n);
 }

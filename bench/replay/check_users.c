@@ -128,10 +128,7 @@ static int reserve_people(check_users *u, uint32_t n) {
 void check_users_fetch(const check_users *u, uint32_t minute) {
     const check_minute *m = &u->minutes[minute];
 
-    for (uint32_t i = 0; i < m->len && i < FETCH_MOST; i++) {
-        __builtin_prefetch(&u->people[check_place(m->rows[i])], 1, 3);
-        __builtin_prefetch(&u->records[m->rows[i]], 1, 3);
-    }
+    for (uint32_t i = 0; i < m->len && i < FETCH_MOST; i++) check_users_fetch_one(u, m->rows[i]);
 }
 
 /* ---- Minutes ---- */

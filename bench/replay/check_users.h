@@ -120,6 +120,11 @@ check_person *check_busy(check_users *u, check_person *p);
 /* The tries of that day, which become those asked for last; as of nobody, if there are none. */
 check_tries *check_tries_open(check_person *p, dn_day day, bool *out_fresh);
 
+/* Its turn comes soon. */
+static inline void check_users_fetch_one(const check_users *u, uint32_t n) {
+    __builtin_prefetch(&u->people[check_place(n)], /* for writing */ 1);
+    __builtin_prefetch(&u->records[n], /* for writing */ 1);
+}
 /* Whose window opens at that minute of the day is about to be told of. */
 void check_users_fetch(const check_users *u, uint32_t minute);
 /* NULL: there were none. */

@@ -24,8 +24,7 @@ void dn_disk_room_begin(dn_disk_room *room, int fd) {
     *room = (dn_disk_room){.asks = fstatfs(fd, &at) == 0 && !is_in_memory(&at)};
 }
 
-/* What could not be had in whole may be there in part. */
-static void give_back(int fd) {
+void dn_disk_room_give_back(int fd) {
     struct stat file;
 
     if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) (void)!ftruncate(fd, file.st_size);
@@ -40,7 +39,7 @@ void dn_disk_room_ask_slow_(dn_disk_room *room, int fd, int64_t bytes) {
     if (!room->asks) return;
     room->asks = fallocate(fd, FALLOC_FL_KEEP_SIZE, room->asked, bytes + more - room->asked) == 0;
     if (room->asks) room->asked = bytes + more;
-    else give_back(fd);
+    else dn_disk_room_give_back(fd); /* a part of it may be there */
 }
 
 int dn_disk_room_end(dn_disk_room *room, int fd, int64_t bytes) {

@@ -23,4 +23,7 @@ static inline void dn_disk_room_ask(dn_disk_room *room, int fd, int64_t bytes) {
 /* It has so many, and no more are coming: what was not needed is given back. DN_EIO: errno says why; they are in it. */
 DN_MUST_USE int dn_disk_room_end(dn_disk_room *room, int fd, int64_t bytes);
 
+/* What a file has of it beyond its length: nobody writes to it any more, or it could not be had in whole. */
+void dn_disk_room_give_back(int fd);
+
 #endif

@@ -233,7 +233,7 @@ typedef struct dn_kv_rows_answer {
 typedef struct dn_kv_status {
     uint64_t users;
     uint64_t waiting; /* writes that are decided and not committed */
-    uint64_t tried;   /* users of whom attempts are known that no row tells of yet */
+    uint64_t tried;   /* days of users of which attempts are known that no row tells of yet */
     uint64_t commits, writes, failures;
     bool     full;         /* the disk is */
     dn_day   ledger_since; /* dn_store_ledger_since */

@@ -102,9 +102,11 @@ int record_file_flush(record_file *f, const char *end_text, size_t end_len) {
 
 /* Of one that was killed the file still has the room that was asked for. */
 static void give_back(const char *path) {
-    struct stat file;
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-    if (lstat(path, &file) == 0 && S_ISREG(file.st_mode)) (void)!truncate(path, file.st_size);
+    if (fd < 0) return;
+    dn_disk_room_give_back(fd);
+    (void)close(fd);
 }
 
 /* The oldest is written over. What is not there is not moved. */

@@ -1,5 +1,6 @@
 /* recorder_test.c - what is written of a day, and what becomes of it where it cannot be written. In simulation, but the
  * files are real ones. */
+#define _GNU_SOURCE /* fallocate */
 #include "world.h"
 
 #include "recorder_file.h"
@@ -9,6 +10,7 @@
 #include "service/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -488,6 +490,31 @@ TEST(lines_of_any_length_stand_whole_in_the_file_behind_one_another) {
     CHECK_MSG(blocks >= 3 && across < blocks, "of %zu blocks %zu end in a line", blocks, across);
     CHECK_INT(without_blanks(rec.bytes), len);
     CHECK(memcmp(rec.bytes, all, len) == 0);
+}
+
+/* Its writer was killed: nobody has given back what it had asked for. */
+TEST(an_older_file_has_no_more_of_the_disk_than_it_has_bytes) {
+    static record_file file;
+    char               older[sizeof rec.path + 2];
+    struct stat        about;
+
+    record_at(AT(6, 0));
+    record_file_init(&file, rec.path, 1);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(record_file_begin(&file, "e\n", 2, 0), DN_OK);
+        CHECK_INT(record_file_flush(&file, "E", 1), DN_OK);
+        CHECK_INT(record_file_complete(&file), DN_OK);
+        record_file_close(&file);
+        if (i > 0) break;
+        const int fd = open(rec.path, O_WRONLY | O_CLOEXEC);
+        CHECK(fd >= 0);
+        (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 1 << 20); /* where the system can */
+        (void)close(fd);
+    }
+    (void)snprintf(older, sizeof older, "%s.1", rec.path);
+    CHECK_INT(stat(older, &about), 0);
+    CHECK_INT(about.st_size, 2);
+    CHECK_MSG(about.st_blocks * 512 < 1 << 19, "%lld blocks", (long long)about.st_blocks);
 }
 
 TEST(notes_of_three_lanes_come_in_their_order_when_nothing_older_can_come) {
