@@ -268,7 +268,7 @@ void check_overdue_runs(check *c) {
             continue;
         }
         check_say(
-            c, CHECK_STOP, r->n, c->users.people[check_place(r->n)].days[0].day,
+            c, CHECK_STOP, r->n, c->users.people[r->n].days[0].day,
             "its job has run for %lld ms: right is a stop after %lld ms, and its slot given back",
             (long long)(c->now_ms - r->since_ms), (long long)c->config.job_timeout_ms);
         r->since_ms = INT64_MAX; /* said once */

@@ -103,8 +103,8 @@ static void look_at_waiting(check *c, int64_t begun_ms, bool all) {
     while (check_wheel_turn(w, begun_ms, &n)) {
         while (n != CHECK_NOBODY) {
             const uint32_t at = n;
-            n = c->users.people[check_place(at)].next;
-            c->users.people[check_place(at)].flags &= (uint16_t)~CHECK_IN_WHEEL;
+            n = c->users.people[at].next;
+            c->users.people[at].flags &= (uint16_t)~CHECK_IN_WHEEL;
             if (!all) look(c, at, begun_ms);
         }
     }
@@ -230,8 +230,7 @@ static void judge_closed(check *c) {
         const check_minute *minute = &c->users.minutes[m - (int64_t)day * 1440];
         if (minute->done_day == day && minute->done == minute->len) continue;
         for (uint32_t i = 0; i < minute->len; i++)
-            if (!(c->users.people[check_place(minute->rows[i])].flags & CHECK_JUDGED))
-                judge(c, minute->rows[i]);
+            if (!(c->users.people[minute->rows[i]].flags & CHECK_JUDGED)) judge(c, minute->rows[i]);
     }
 }
 
@@ -241,14 +240,14 @@ static void judge_rows(check *c) {
 
     if (t->day == before && t->len == c->users.live) return;
     for (uint32_t n = 0; n < c->users.end; n++) {
-        const check_person *p = &c->users.people[check_place(n)];
+        const check_person *p = &c->users.people[n];
         if (!(p->flags & CHECK_JUDGED) && lacks_a_row(p, before + 1)) judge(c, n);
     }
 }
 
 void check_drop(check *c) {
     for (size_t i = 0; i < c->closing_len; i++)
-        c->users.people[check_place(c->closing[i])].flags &= (uint16_t)~CHECK_JUDGED;
+        c->users.people[c->closing[i]].flags &= (uint16_t)~CHECK_JUDGED;
     c->closing_len = 0;
     c->cutoffs = 0;
     c->pending.any = false;

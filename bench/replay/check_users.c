@@ -134,7 +134,7 @@ void check_users_fetch(const check_users *u, uint32_t minute) {
 /* ---- Minutes ---- */
 
 static int minute_add(check_users *u, uint32_t n) {
-    check_minute *m = &u->minutes[u->people[check_place(n)].due];
+    check_minute *m = &u->minutes[u->people[n].due];
     size_t        cap = m->cap;
     void         *rows = m->rows;
     const int     rc = grow(&rows, sizeof *m->rows, (size_t)m->len + 1, &cap);
@@ -149,7 +149,7 @@ static int minute_add(check_users *u, uint32_t n) {
 
 /* What was counted there may have counted this one. */
 static void minute_drop(check_users *u, uint32_t n) {
-    check_minute  *m = &u->minutes[u->people[check_place(n)].due];
+    check_minute  *m = &u->minutes[u->people[n].due];
     const uint32_t at = u->records[n].at, last = m->rows[--m->len];
 
     m->rows[at] = last;
@@ -207,7 +207,7 @@ static void inherit(check_users *u, uint32_t n, uint64_t hash) {
         const uint32_t      old = u->left[i].n;
         const check_person *before = check_person_of(u, old);
         assert(before); /* who was removed was there */
-        check_person *p = &u->people[check_place(n)];
+        check_person *p = &u->people[n];
         u->left[i] = u->left[--u->left_len];
         memcpy(p->days, before->days, sizeof p->days);
         p->days[0].starts = p->days[1].starts = 0;
@@ -229,16 +229,16 @@ static int add(check_users *u, uint32_t n, uint32_t due, dn_day starts_on, const
 
     if (rc < 0) return rc;
     for (uint32_t i = u->end; i < end; i++) {
-        u->people[check_place(i)] =
+        u->people[i] =
             (check_person){.era = u->era, .last_day = DN_DAY_NONE, .recorded = DN_DAY_NONE};
-        forget_tries(&u->people[check_place(i)]);
+        forget_tries(&u->people[i]);
         u->records[i] =
             (check_record){.last_run_ms = CHECK_NEVER, .elder = CHECK_NOBODY, .heir = CHECK_NOBODY};
     }
     u->end = end;
-    u->people[check_place(n)].due = (uint16_t)due;
-    u->people[check_place(n)].starts_on = starts_on;
-    u->people[check_place(n)].flags |= CHECK_LIVES;
+    u->people[n].due = (uint16_t)due;
+    u->people[n].starts_on = starts_on;
+    u->people[n].flags |= CHECK_LIVES;
     u->live++;
     rc = keep_id(u, n, id, id_len);
     if (rc < 0) return rc;

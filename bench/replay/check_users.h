@@ -76,8 +76,8 @@ typedef struct check_left {
 } check_left;
 
 typedef struct check_users {
-    check_person *people;  /* by check_place(n) */
-    check_record *records; /* by n */
+    check_person *people;  /* by n */
+    check_record *records; /* likewise */
     uint32_t      cap;     /* of both; a multiple of 64 */
     uint32_t      end;     /* above the largest n */
     uint32_t      live;
@@ -93,10 +93,6 @@ typedef struct check_users {
      * `memory`: the same, but an ok may be on its way to the disk; older than `era`: what ran does not any more. */
     uint32_t era, memory, process;
 } check_users;
-
-/* Where its line is, and whose line is there. Users of one minute may be just 1440 apart, and their lines would all fall
- * on the same few places of a processor's cache. */
-static inline uint32_t check_place(uint64_t n) { return (uint32_t)(n ^ (n >> 6 & 63)); }
 
 int  check_users_init(check_users *u);
 void check_users_done(check_users *u);
@@ -122,7 +118,7 @@ check_tries *check_tries_open(check_person *p, dn_day day, bool *out_fresh);
 
 /* Its turn comes soon. */
 static inline void check_users_fetch_one(const check_users *u, uint32_t n) {
-    __builtin_prefetch(&u->people[check_place(n)], /* for writing */ 1);
+    __builtin_prefetch(&u->people[n], /* for writing */ 1);
     __builtin_prefetch(&u->records[n], /* for writing */ 1);
 }
 /* Whose window opens at that minute of the day is about to be told of. */
@@ -159,13 +155,13 @@ void check_person_renew(check_users *u, check_person *p);
 
 static inline check_person *check_person_of(check_users *u, uint64_t n) {
     if (n >= u->end) return NULL;
-    check_person *p = &u->people[check_place(n)];
+    check_person *p = &u->people[n];
     if (p->era != u->era) check_person_renew(u, p);
     return p;
 }
 
 static inline uint32_t check_number_of(const check_users *u, const check_person *p) {
-    return check_place((uint32_t)(p - u->people));
+    return (uint32_t)(p - u->people);
 }
 
 static inline bool check_lives(const check_person *p) { return p && (p->flags & CHECK_LIVES); }

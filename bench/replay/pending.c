@@ -57,9 +57,22 @@ int pending_add(pending *p, const trace_op *op) {
 
 /* ---- Handing on ---- */
 
-static size_t put_set(char *at, const pending_op *o, uint32_t i) {
-    dn_kv_set *s = (dn_kv_set *)(void *)at;
-    char      *end = s->id + o->id_len;
+/* Which of the users of a line comes at that place. Those that are spread come minute by minute: who is due at one minute is
+ * met at one time ever after, and stands together in all tables that number users as they come. */
+static uint32_t index_at(const pending_op *o, uint32_t place) {
+    const uint32_t least = o->count / DN_DAY_MINUTES, more = o->count % DN_DAY_MINUTES;
+    const uint32_t in_more =
+        more * (least + 1); /* users of the first minutes, which have one more */
+
+    if (o->due != TRACE_DUE_SPREAD) return place;
+    if (place < in_more) return place / (least + 1) + place % (least + 1) * DN_DAY_MINUTES;
+    return more + (place - in_more) / least + (place - in_more) % least * DN_DAY_MINUTES;
+}
+
+static size_t put_set(char *at, const pending_op *o, uint32_t place) {
+    dn_kv_set     *s = (dn_kv_set *)(void *)at;
+    char          *end = s->id + o->id_len;
+    const uint32_t i = index_at(o, place);
 
     *s = (dn_kv_set){
         .due = (uint16_t)(o->due == TRACE_DUE_SPREAD ? i % DN_DAY_MINUTES : o->due),

@@ -337,6 +337,27 @@ TEST(the_same_seed_gives_the_same_bytes_and_another_one_the_same_users) {
     free(users);
 }
 
+/* As many as there are minutes, one fewer and one more; hardly any, and some at each minute and more at a few. */
+TEST(users_that_are_spread_are_due_at_the_minute_of_their_number_each_of_them_once) {
+    static const int counts[] = {0, 1, 2, 1439, 1440, 1441, 4000};
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        trace_is(HEADER(DAY_OF("00:00:00"), DAY_OF("00:00:30"), "") "{\"at\":\"" DAY_OF(
+                     "00:00:00") "\",\"op\":\"users\",\"count\":%d,\"prefix\":\"u\",\"due\":"
+                                 "\"spread\"}\n",
+                 counts[i]);
+        runs();
+        int lines = 0;
+        for (const char *at = run.users; *at; at = strchr(at, '\n') + 1, lines++) {
+            int number, hour, minute;
+            CHECK_INT(sscanf(at, "{\"id\":\"u%d\",\"due\":\"%d:%d\"", &number, &hour, &minute), 3);
+            CHECK(number >= 0 && number < counts[i]);
+            CHECK_INT(hour * 60 + minute, number % 1440);
+        }
+        CHECK_INT(lines, counts[i]); /* they are sorted by their ids, which are theirs alone */
+    }
+}
+
 TEST(a_trace_that_is_none_leaves_nothing_and_what_was_there_stays) {
     trace_is(ADA_AT_SEVEN("07:02:00", ""));
     runs();
