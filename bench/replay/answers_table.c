@@ -1,4 +1,4 @@
-/* answers_table.c - an open table of places in a row of bytes, at most three quarters full; nothing is taken out.
+/* answers_table.c - an open table of places in a row of bytes; nothing is taken out.
  * A row of bytes and not of structs: an id of eight bytes makes a row of 18, and there may be millions.
  *
  *     id_len 1 | how 1 | attempt 4 | duration_ms 4 | stopped_ms 8, if it was recorded | before 8, if it is not alone | id
@@ -13,7 +13,8 @@
 #include "domain/hash.h"
 #include "domain/room.h"
 
-enum { LEAST_PLACES = 64, LEAST_ROWS = 4096, FIXED = 10, RECORDED = 8, BEFORE = 8, TAG_BITS = 24 };
+enum { LEAST_PLACES = 64, ROOMY_PLACES = 1 << 16, LEAST_ROWS = 4096, TAG_BITS = 24 };
+enum { FIXED = 10, RECORDED = 8, BEFORE = 8 };
 enum { HOW_RESULT = 0x7, HAS_BEFORE = 0x8, HOW_CLASS = 0x7, IS_RECORDED = 0x80 };
 #define TAG_MASK ((UINT64_C(1) << TAG_BITS) - 1)
 
@@ -87,13 +88,20 @@ void answers_table_done(answers_table *t) {
     *t = (answers_table){0};
 }
 
+/* Most who are looked for are not there, and whether a place is empty is no guess of a processor's while it is so in nearly
+ * all cases: so as long as that takes little memory, one place in eight is taken at most. */
+static bool is_crowded(const answers_table *t) {
+    const size_t places = t->places ? t->mask + 1 : 0;
+
+    return places < ROOMY_PLACES ? (t->len + 1) * 8 > places : (t->len + 1) * 4 > places * 3;
+}
+
 int answers_table_put(answers_table *t, const answers_row *row) {
     const uint64_t key = key_of(answers_table_hash(row->id, row->id_len), row->attempt);
     answers_row    put = *row, there = {0};
     uint64_t      *place;
 
-    if (!t->places || (t->len + 1) * 4 > (t->mask + 1) * 3)
-        if (places_grow(t) < 0) return DN_ENOMEM;
+    if (is_crowded(t) && places_grow(t) < 0) return DN_ENOMEM;
     place = place_of(t, key, row->id, row->id_len, row->attempt);
     const bool     again = *place != 0;
     const uint64_t at = *place >> TAG_BITS; /* and 1 */
