@@ -138,10 +138,12 @@ static void gather(dn_self *self, kv *k) {
 
 /* To one of those who know users. It is written where it is sent from: a processor that copies what it has just written
  * in smaller pieces waits for them. */
-static void add_change(dn_self *self, dn_pipe *to, const dn_user *u, bool removed, uint8_t id_len) {
+static void add_change(dn_self *self, dn_pipe *to, const dn_user *u, uint64_t ticket, bool removed,
+                       uint8_t id_len) {
     dn_change *const c = dn_pipe_add(self, to, sizeof *c + id_len);
 
     c->n = u->n;
+    c->ticket = ticket;
     c->last_day = u->last_day;
     c->starts_on = u->starts_on;
     c->recorded = u->recorded;
@@ -155,9 +157,10 @@ static void add_change(dn_self *self, dn_pipe *to, const dn_user *u, bool remove
 
 /* Whom the planner knows it knows by the number: the id of that one goes to it only where it has more to do with the
  * change than to make it. */
-static void tell_change(dn_self *self, kv *k, const dn_user *u, bool removed, bool by_hand) {
-    add_change(self, &k->to_tick, u, removed, by_hand ? u->id_len : 0);
-    add_change(self, &k->to_queue, u, removed, u->id_len);
+static void tell_change(dn_self *self, kv *k, const dn_user *u, uint64_t ticket, bool removed,
+                        bool by_hand) {
+    add_change(self, &k->to_tick, u, /* ticket= */ 0, removed, by_hand ? u->id_len : 0);
+    add_change(self, &k->to_queue, u, ticket, removed, u->id_len);
 }
 
 static void forget_attempts(kv *k, uint64_t n, dn_day day) {
@@ -205,7 +208,8 @@ static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_re
     if (r->wrote == DN_WROTE || r->wrote == DN_WROTE_LATE) forget_attempts(k, w->n, w->day);
     say_finalized(self, k, w, r);
     /* What was refused is told of too: the planner asked because it did not know. */
-    if (r->has_user) tell_change(self, k, &r->user, false, false);
+    const uint64_t ticket = w->status == DN_DAILY_CUTOFF ? 0 : source->ticket;
+    if (r->has_user) tell_change(self, k, &r->user, ticket, false, false);
     if (w->status == DN_DAILY_CUTOFF) return;
     dn_finalized *f = dn_pipe_add(self, &k->to_executor, sizeof *f);
     f->executor = source->executor;
@@ -219,7 +223,7 @@ static void missed(dn_self *self, kv *k, const dn_write *w, const dn_write_resul
     char first[DN_DAY_TEXT];
 
     waits_no_more(&k->pending_missed, w->n, w->last_day); /* later ones of the same user may */
-    if (r->has_user) tell_change(self, k, &r->user, false, false);
+    if (r->has_user) tell_change(self, k, &r->user, /* ticket= */ 0, false, false);
     /* Rows that were there before are those of the first days. */
     for (uint32_t i = r->rows; i > 0; i--)
         say(self, k, DN_HAPPENED_MISSED, &r->user, w->last_day - (dn_day)i + 1, DN_DAILY_MISSED);
@@ -248,13 +252,13 @@ static void tell(dn_self *self, kv *k) {
 
         switch (w->op) {
         case DN_WRITE_SET:
-            tell_change(self, k, &r->user, false, true);
+            tell_change(self, k, &r->user, /* ticket= */ 0, false, true);
             say(self, k, DN_HAPPENED_SET, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
             if (r->wrote == DN_WROTE_NEW) k->status.users++;
             break;
         case DN_WRITE_REMOVE:
             if (r->wrote != DN_WROTE) break;
-            tell_change(self, k, &r->user, true, true);
+            tell_change(self, k, &r->user, /* ticket= */ 0, true, true);
             say(self, k, DN_HAPPENED_REMOVED, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
             for (dn_day day = 0; day < 2; day++)
                 (void)dn_numbers_remove(&k->attempts, kv_attempts_key(r->user.n, day));

@@ -156,6 +156,7 @@ typedef struct dn_settled {
 /* A user as it is now. */
 typedef struct dn_change {
     uint64_t n;
+    uint64_t ticket; /* of the run that changed it, for the queue; 0: none did */
     dn_day   last_day, starts_on, recorded;
     uint32_t context_epoch;
     uint16_t due;

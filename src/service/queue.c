@@ -241,12 +241,19 @@ static void keep_a_while(dn_self *self, book_record *r) {
     r->keep_ns = dn_mono_ns(self) + (int64_t)SWEEP_MS * 1000000;
 }
 
+/* Whose run has changed it still runs, as a rule, and is found by its ticket at once. */
+static book_record *record_of(const queue *q, const dn_change *c) {
+    book_record *r = c->ticket ? book_of_ticket(&q->book, c->ticket) : NULL;
+
+    return r && r->n == c->n ? r : book_find(&q->book, c->id, c->id_len);
+}
+
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
     queue     *q = state;
     const bool by_kv = dn_msg_kind(msg) == DN_USERS_CHANGED;
 
     for (DN_PACK_EACH_ID(dn_change, c, msg)) {
-        book_record *r = book_find(&q->book, c->id, c->id_len);
+        book_record *r = record_of(q, c);
         if (!r || r->n != c->n || (!by_kv && r->planner == BOOK_KV_SAID)) continue;
         const bool moved = r->user.due != c->due;
         r->user = (dn_daily_user){c->due, c->last_day, c->starts_on};
