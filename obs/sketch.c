@@ -40,21 +40,24 @@ void dn_sketch_snapshot(const dn_sketch_cells *cells, dn_sketch *out) {
     out->rows = rows;
 }
 
-uint64_t dn_sketch_between(const dn_sketch *before, const dn_sketch *after, dn_sketch *out) {
-    const uint64_t rows = before->rows | after->rows;
+uint64_t dn_sketch_take(const dn_sketch_cells *cells, dn_sketch *seen, dn_sketch *out) {
+    const uint64_t rows = atomic_load_explicit(&cells->rows, memory_order_relaxed);
     uint64_t       count = 0, came = 0;
 
-    if (out != before && out != after) rows_clear(out, ~rows);
+    rows_clear(out, ~rows);
     for (EACH_ROW(rows)) {
         const uint32_t first = FIRST_OF_ROW;
         uint64_t       row = 0;
         for (uint32_t i = first; i < first + STEPS; i++) {
-            out->counts[i] = after->counts[i] - before->counts[i];
+            const uint32_t now = atomic_load_explicit(&cells->counts[i], memory_order_relaxed);
+            out->counts[i] = now - seen->counts[i];
+            seen->counts[i] = now;
             row += out->counts[i];
         }
         if (row > 0) came |= rows_left & -rows_left;
         count += row;
     }
+    seen->rows = rows;
     out->rows = came;
     return count;
 }
@@ -78,21 +81,27 @@ void dn_sketch_merge_few(dn_sketch *into, const dn_sketch *other) {
     into->rows |= other->rows;
 }
 
-static uint64_t count_from(const dn_sketch *s, uint32_t bucket) {
+uint64_t dn_sketch_count(const dn_sketch *s) {
     uint64_t count = 0;
 
     for (EACH_ROW(s->rows)) {
+        const uint32_t first = FIRST_OF_ROW;
+        for (uint32_t i = first; i < first + STEPS; i++) count += s->counts[i];
+    }
+    return count;
+}
+
+uint64_t dn_sketch_above(const dn_sketch *s, uint64_t value) {
+    const uint32_t bucket = dn_sketch_bucket(value) + 1;
+    uint64_t       count = 0;
+
+    if (bucket == DN_SKETCH_BUCKETS) return 0;
+    for (EACH_ROW(s->rows & -dn_sketch_row_bit(bucket))) {
         const uint32_t first = FIRST_OF_ROW;
         for (uint32_t i = bucket > first ? bucket : first; i < first + STEPS; i++)
             count += s->counts[i];
     }
     return count;
-}
-
-uint64_t dn_sketch_count(const dn_sketch *s) { return count_from(s, 0); }
-
-uint64_t dn_sketch_above(const dn_sketch *s, uint64_t value) {
-    return count_from(s, dn_sketch_bucket(value) + 1);
 }
 
 /* The bucket with the value of that rank, from 1; there are as many. */
@@ -108,9 +117,8 @@ static uint32_t bucket_of_rank(const dn_sketch *s, uint64_t rank) {
     return 0;
 }
 
-bool dn_sketch_quantile_range(const dn_sketch *s, double share, dn_sketch_range *out) {
-    const uint64_t count = dn_sketch_count(s);
-
+bool dn_sketch_quantile_range(const dn_sketch *s, uint64_t count, double share,
+                              dn_sketch_range *out) {
     assert(share >= 0 && share <= 1);
     if (count == 0) return false;
     /* 0.95 of 20 is 19, though the product may be a little more: hence the small step back. */
@@ -124,7 +132,7 @@ bool dn_sketch_quantile_range(const dn_sketch *s, double share, dn_sketch_range 
 bool dn_sketch_quantile(const dn_sketch *s, double share, uint64_t *out) {
     dn_sketch_range range;
 
-    if (!dn_sketch_quantile_range(s, share, &range)) return false;
+    if (!dn_sketch_quantile_range(s, dn_sketch_count(s), share, &range)) return false;
     *out = range.low + (range.high - range.low + 1) / 2;
     return true;
 }

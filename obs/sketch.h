@@ -83,8 +83,9 @@ void dn_sketch_clear(dn_sketch *s);
 /* Any thread. A value added meanwhile is in this snapshot or in the next. out: a sketch, or zeroed. */
 void dn_sketch_snapshot(const dn_sketch_cells *cells, dn_sketch *out);
 
-/* What came between two snapshots of the same cells; returns how many. out: a sketch, one of these too, or zeroed. */
-uint64_t dn_sketch_between(const dn_sketch *before, const dn_sketch *after, dn_sketch *out);
+/* What has come to the cells since they were as in `seen` (zeroed: ever), which becomes as they are; returns how many. Any
+ * thread; a value added meanwhile comes now, or the next time. out: a sketch, or zeroed. */
+uint64_t dn_sketch_take(const dn_sketch_cells *cells, dn_sketch *seen, dn_sketch *out);
 
 /* Adds what the other has. A bucket that would hold 2^32 stays at 2^32 - 1. */
 void dn_sketch_merge(dn_sketch *into, const dn_sketch *other);
@@ -95,12 +96,13 @@ uint64_t dn_sketch_count(const dn_sketch *s);
 /* How many values lie in buckets wholly above it: none of them is equal to it. */
 uint64_t dn_sketch_above(const dn_sketch *s, uint64_t value);
 
-/* The bounds, both within, of the bucket with the value of rank ceil(share * count); share from 0 (the least) to 1. False:
- * it is empty, and nothing is written. */
+/* The bounds, both within, of the bucket with the value of rank ceil(share * count); share from 0 (the least) to 1; count:
+ * how many it has. False: it is empty, and nothing is written. */
 typedef struct dn_sketch_range {
     uint64_t low, high;
 } dn_sketch_range;
-bool dn_sketch_quantile_range(const dn_sketch *s, double share, dn_sketch_range *out);
+bool dn_sketch_quantile_range(const dn_sketch *s, uint64_t count, double share,
+                              dn_sketch_range *out);
 /* Its middle: the quantile. */
 bool dn_sketch_quantile(const dn_sketch *s, double share, uint64_t *out);
 /* The same of values that are units, for who knows the most of them: a bucket's middle may lie beyond it, and is not said. */

@@ -150,22 +150,18 @@ void dn_slo_free(dn_slo *slo) {
 static minute *minute_of(const dn_slo *s, uint32_t ago) { return dn_window_slot(&s->minutes, ago); }
 
 static void sketch_add(minute *into, int which, const dn_sketch *came, uint64_t count) {
-    if (count == 0) return;
-    dn_sketch_merge(&into->sketches[which], came);
     into->counts[which] += count;
+    if (into->counts[which] <= UINT32_MAX) dn_sketch_merge_few(&into->sketches[which], came);
+    else dn_sketch_merge(&into->sketches[which], came);
 }
 
 static void sketch_roll(dn_slo *s, int which, const dn_sketch_cells *cells) {
-    dn_sketch *seen = &s->seen.sketches[which], *came = seen;
+    dn_sketch     *came = &s->sum;
+    const uint64_t count = dn_sketch_take(cells, &s->seen.sketches[which], came);
 
-    dn_sketch_snapshot(cells, &s->sum);
-    if (s->rolled) {
-        const uint64_t count = dn_sketch_between(seen, &s->sum, came);
-        sketch_add(minute_of(s, 0), which, came, count);
-        sketch_add(&s->news, which, came, count);
-    }
-    dn_sketch_clear(seen);
-    dn_sketch_merge(seen, &s->sum);
+    if (!s->rolled || count == 0) return;
+    sketch_add(minute_of(s, 0), which, came, count);
+    sketch_add(&s->news, which, came, count);
 }
 
 static void level_add(dn_slo_level *into, const dn_slo_level *from, double share) {

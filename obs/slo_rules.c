@@ -19,8 +19,9 @@ dn_slo_judgement dn_slo_judge_p95(const dn_sketch *us, double max_ms) {
         most_us < (double)DN_SKETCH_VALUE_MAX ? (uint64_t)most_us : DN_SKETCH_VALUE_MAX;
     dn_sketch_range range;
 
-    if (!dn_sketch_quantile_range(us, 0.95, &range)) return (dn_slo_judgement){0};
-    const uint64_t all = dn_sketch_count(us), bad = dn_sketch_above(us, max_us);
+    const uint64_t all = dn_sketch_count(us);
+    if (!dn_sketch_quantile_range(us, all, 0.95, &range)) return (dn_slo_judgement){0};
+    const uint64_t bad = dn_sketch_above(us, max_us);
     const bool     over = range.low > max_us;
     const uint64_t half = (range.high - range.low + 1) / 2;
     const double   middle_us = (double)(range.low + half);

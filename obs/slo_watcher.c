@@ -62,8 +62,8 @@ static int watcher_on_evaluate(dn_self *self, void *state, const dn_msg *msg);
 static int watcher_on_ask(dn_self *self, void *state, const dn_msg *msg);
 
 static const dn_handler watcher_handlers[] = {
-    {WATCHER_ROLL, watcher_on_roll},         /* timer: once a minute */
-    {WATCHER_EVALUATE, watcher_on_evaluate}, /* timer: how does it go? */
+    {WATCHER_ROLL, watcher_on_roll},         /* timer: once a minute, if it evaluates less often */
+    {WATCHER_EVALUATE, watcher_on_evaluate}, /* timer: how does it go? It rolls first */
     {DN_SLO_ASK, watcher_on_ask},            /* anybody */
 };
 
@@ -159,7 +159,7 @@ static int watcher_init(dn_self *self, void *state, const void *config) {
         rc = listen_to(&sources[i], w->cells, &w->listeners[i], &w->ids[i]);
     if (rc < 0) return rc;
     dn_slo_roll(w->slo, w->cells, dn_mono_ns(self));
-    dn_timer_after(self, ROLL_MS, WATCHER_ROLL, 0);
+    if (w->config->eval_ms > ROLL_MS) dn_timer_after(self, ROLL_MS, WATCHER_ROLL, 0);
     dn_timer_after(self, w->config->eval_ms, WATCHER_EVALUATE, 0);
     return DN_OK;
 }

@@ -196,18 +196,19 @@ TEST(merged_parts_say_what_the_whole_says) {
     CHECK(memcmp(&sum, &of_few, sizeof sum) == 0);
 }
 
-TEST(what_lies_between_two_snapshots_is_told_even_if_a_bucket_has_wrapped) {
+TEST(what_has_come_since_the_last_time_is_told_even_if_a_bucket_has_wrapped) {
     static dn_sketch_cells cells;
-    static dn_sketch       before, after, between;
+    static dn_sketch       seen, came;
 
     atomic_store(&cells.counts[dn_sketch_bucket(9)], UINT32_MAX - 1);
     dn_sketch_add(&cells, 1);
-    dn_sketch_snapshot(&cells, &before);
+    CHECK_UINT(dn_sketch_take(&cells, &seen, &came), (uint64_t)UINT32_MAX);
     for (int i = 0; i < 5; i++) dn_sketch_add(&cells, 9);
-    dn_sketch_snapshot(&cells, &after);
-    dn_sketch_between(&before, &after, &between);
-    CHECK_UINT(dn_sketch_count(&between), 5);
-    CHECK_UINT(between.counts[9], 5);
+    CHECK_UINT(dn_sketch_take(&cells, &seen, &came), 5);
+    CHECK_UINT(dn_sketch_count(&came), 5);
+    CHECK_UINT(came.counts[9], 5);
+    CHECK_UINT(dn_sketch_take(&cells, &seen, &came), 0);
+    CHECK_UINT(dn_sketch_count(&came), 0);
 }
 
 TEST(a_bucket_that_is_full_stays_full) {
@@ -236,7 +237,7 @@ static void *add_many(void *seed) {
 }
 
 TEST(while_threads_add_each_value_is_in_exactly_one_difference) {
-    static dn_sketch before, after, between, sum, whole;
+    static dn_sketch seen, came, sum, whole;
     pthread_t        threads[THREADS];
     bool             last;
 
@@ -244,10 +245,8 @@ TEST(while_threads_add_each_value_is_in_exactly_one_difference) {
         CHECK_INT(pthread_create(&threads[i], NULL, add_many, (void *)i), 0);
     do {
         last = atomic_load(&running) == 0;
-        dn_sketch_snapshot(&shared, &after);
-        dn_sketch_between(&before, &after, &between);
-        dn_sketch_merge(&sum, &between);
-        before = after;
+        (void)dn_sketch_take(&shared, &seen, &came);
+        dn_sketch_merge(&sum, &came);
     } while (!last);
     for (int i = 0; i < THREADS; i++) CHECK_INT(pthread_join(threads[i], NULL), 0);
     dn_sketch_snapshot(&shared, &whole);
@@ -258,7 +257,7 @@ TEST(while_threads_add_each_value_is_in_exactly_one_difference) {
 /* Rows of 64 buckets that hold nothing are passed over: they must hold nothing. */
 TEST(a_sketch_that_is_used_again_has_nothing_of_what_was_in_it) {
     static dn_sketch_cells first, second;
-    static dn_sketch       s, before, between;
+    static dn_sketch       s, none, came;
     uint64_t               random = test_seed(), rows[2] = {0};
 
     for (int i = 0; i < 300; i++) {
@@ -270,11 +269,11 @@ TEST(a_sketch_that_is_used_again_has_nothing_of_what_was_in_it) {
     CHECK_UINT(dn_sketch_count(&s), 300);
     for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) rows[0] += s.counts[i];
     CHECK_UINT(rows[0], 300);
-    dn_sketch_snapshot(&first, &between);
-    dn_sketch_between(&before, &s, &between);
-    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) rows[1] += between.counts[i];
+    dn_sketch_snapshot(&first, &came);
+    CHECK_UINT(dn_sketch_take(&second, &none, &came), 300);
+    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) rows[1] += came.counts[i];
     CHECK_UINT(rows[1], 300);
-    dn_sketch_clear(&between);
-    CHECK_UINT(dn_sketch_count(&between), 0);
-    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) CHECK_UINT(between.counts[i], 0);
+    dn_sketch_clear(&came);
+    CHECK_UINT(dn_sketch_count(&came), 0);
+    for (uint32_t i = 0; i < DN_SKETCH_BUCKETS; i++) CHECK_UINT(came.counts[i], 0);
 }
