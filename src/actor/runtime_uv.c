@@ -23,7 +23,9 @@ enum {
     NS_PER_MS = 1000000,
     CLOCK_CHECK_MS = 1000,
     PATIENCE_NS = 30 * 1000, /* about what a sleep costs */
-    SLEEPS_PER_TRY = 16,
+    SLEEPS_TO_TRY =
+        16, /* and twice as many after each try that came to nothing, up to SLEEPS_MOST */
+    SLEEPS_MOST = 256,
     LOOKS_PER_READING = 16,
 };
 
@@ -35,7 +37,8 @@ typedef struct uv_side {
     int          timer_fd;
     int64_t      armed_ns;    /* INT64_MAX: not */
     int64_t      patience_ns; /* see look_around */
-    uint32_t     sleeps;
+    uint32_t     sleeps;      /* since the last try */
+    uint32_t     sleeps_to_try;
     uint64_t     random;
     pthread_t    thread;
     bool         thread_started;
@@ -164,8 +167,8 @@ static void timer_fd_arm(uv_side *s, int64_t next_ns) {
 
 /* Loops that talk to each other answer within microseconds, and a sleep and a wake-up cost both of them
  * 25 us and a system call. So a loop looks around for a while before it sleeps; as long as that pays,
- * it goes on so, and when it does not, its patience halves, and then it tries only now and then: an idle
- * program is idle. True: something came. */
+ * it goes on so, and when it does not, its patience halves, and then it tries only now and then, and ever
+ * more rarely: an idle program is idle, and so is who gets all it has to do in one piece now and then. True: something came. */
 static bool look_around(dn_loop *l, int64_t next_ns) {
     uv_side *s = side_of(l);
 
@@ -176,13 +179,21 @@ static bool look_around(dn_loop *l, int64_t next_ns) {
         for (int i = 0; i < LOOKS_PER_READING; i++) {
             if (inbox_has_any(&l->inbox)) {
                 s->patience_ns = PATIENCE_NS;
+                s->sleeps_to_try = SLEEPS_TO_TRY;
                 return true;
             }
             spin_pause();
         }
     } while (clock_mono_ns() < until_ns && !atomic_load(&driver_of(l)->quit));
     s->patience_ns = s->patience_ns > 1000 ? s->patience_ns / 2 : 0;
+    if (s->patience_ns == 0 && s->sleeps_to_try < SLEEPS_MOST) s->sleeps_to_try *= 2;
     return false;
+}
+
+static void try_now_and_then(uv_side *s) {
+    if (++s->sleeps < s->sleeps_to_try) return;
+    s->sleeps = 0;
+    s->patience_ns = PATIENCE_NS;
 }
 
 static void sleep_until(dn_loop *l, int64_t next_ns) {
@@ -190,7 +201,7 @@ static void sleep_until(dn_loop *l, int64_t next_ns) {
 
     /* Setting it also takes back that it has fired; until then libuv would report it at every poll. */
     if (next_ns != s->armed_ns || s->armed_ns <= l->mono_ns) timer_fd_arm(s, next_ns);
-    if (++s->sleeps % SLEEPS_PER_TRY == 0) s->patience_ns = PATIENCE_NS;
+    try_now_and_then(s);
     l->wakeups++;
     uv_run(&s->uv, UV_RUN_ONCE);
     inbox_awake(&l->inbox);
@@ -375,6 +386,7 @@ static int side_init(dn_loop *l) {
     if (rc < 0) return rc;
     s->random = entropy_seed();
     s->armed_ns = INT64_MAX;
+    s->sleeps_to_try = SLEEPS_TO_TRY;
     rc = descriptors_open(s);
     if (rc < 0) return rc;
     rc = uv_loop_init(&s->uv);
