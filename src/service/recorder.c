@@ -601,7 +601,10 @@ int dn_recorder_new(const dn_recorder_config *config, dn_recorder **out_recorder
 
     if (!d) return DN_ENOMEM;
     d->config = *config;
-    record_notes_init(&d->notes);
+    if (record_notes_init(&d->notes) < 0) {
+        free(d);
+        return DN_ENOMEM;
+    }
     fill_children(d);
     *out_recorder = d;
     return DN_OK;
