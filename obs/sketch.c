@@ -81,27 +81,22 @@ void dn_sketch_merge_few(dn_sketch *into, const dn_sketch *other) {
     into->rows |= other->rows;
 }
 
-uint64_t dn_sketch_count(const dn_sketch *s) {
+/* In that bucket and above; DN_SKETCH_BUCKETS: none is there. */
+static uint64_t count_from(const dn_sketch *s, uint32_t bucket) {
     uint64_t count = 0;
 
-    for (EACH_ROW(s->rows)) {
-        const uint32_t first = FIRST_OF_ROW;
-        for (uint32_t i = first; i < first + STEPS; i++) count += s->counts[i];
-    }
-    return count;
-}
-
-uint64_t dn_sketch_above(const dn_sketch *s, uint64_t value) {
-    const uint32_t bucket = dn_sketch_bucket(value) + 1;
-    uint64_t       count = 0;
-
-    if (bucket == DN_SKETCH_BUCKETS) return 0;
     for (EACH_ROW(s->rows & -dn_sketch_row_bit(bucket))) {
         const uint32_t first = FIRST_OF_ROW;
         for (uint32_t i = bucket > first ? bucket : first; i < first + STEPS; i++)
             count += s->counts[i];
     }
     return count;
+}
+
+uint64_t dn_sketch_count(const dn_sketch *s) { return count_from(s, 0); }
+
+uint64_t dn_sketch_above(const dn_sketch *s, uint64_t value) {
+    return count_from(s, dn_sketch_bucket(value) + 1);
 }
 
 /* The bucket with the value of that rank, from 1; there are as many. */

@@ -78,7 +78,7 @@ typedef struct check_left {
 typedef struct check_users {
     check_person *people;  /* by n */
     check_record *records; /* likewise */
-    uint32_t      cap;     /* of both; a multiple of 64 */
+    uint32_t      cap;     /* of both */
     uint32_t      end;     /* above the largest n */
     uint32_t      live;
     check_minute  minutes[1440];

@@ -8,8 +8,8 @@
 
 typedef struct dn_recycle dn_recycle;
 
-/* most: so many blocks that were given back are kept; what is beyond that is the system's with the next take. DN_ENOMEM:
- * *out_recycle is untouched. */
+/* most: so many blocks that were given back are kept; what is given beyond that is the system's. DN_ENOMEM: *out_recycle is
+ * untouched. */
 DN_MUST_USE int dn_recycle_new(size_t bytes, uint32_t most, dn_recycle **out_recycle);
 /* When every block has been given back. Accepts NULL. */
 void dn_recycle_free(dn_recycle *recycle);

@@ -19,7 +19,8 @@ struct dn_recycle {
     head    *kept; /* the taker's alone */
     char     apart[64];
     /* Any thread. */
-    _Atomic(head *) given;
+    _Atomic(head *)   given;
+    _Atomic(uint32_t) len; /* of both */
 };
 
 int dn_recycle_new(size_t bytes, uint32_t most, dn_recycle **out_recycle) {
@@ -52,21 +53,15 @@ void dn_recycle_free(dn_recycle *recycle) {
     mem_free(recycle);
 }
 
-/* Those that were given last, which are nearest; the others go. */
-static void keep_given(dn_recycle *r) {
-    head **end = &r->kept;
-
-    *end = take_given(r);
-    for (uint32_t i = 0; i < r->most && *end; i++) end = &(*end)->next;
-    free_all(*end);
-    *end = NULL;
-}
-
 void *dn_recycle_take(dn_recycle *recycle) {
-    if (!recycle->kept) keep_given(recycle);
+    if (!recycle->kept) recycle->kept = take_given(recycle);
     head *h = recycle->kept;
-    if (h) recycle->kept = h->next;
-    else h = mem_alloc_unzeroed(sizeof *h + recycle->bytes);
+    if (h) {
+        recycle->kept = h->next;
+        atomic_fetch_sub_explicit(&recycle->len, 1, memory_order_relaxed);
+    } else {
+        h = mem_alloc_unzeroed(sizeof *h + recycle->bytes);
+    }
     if (!h) return NULL;
     h->of = recycle;
     return h + 1;
@@ -77,6 +72,12 @@ void dn_recycle_give(void *block) {
     dn_recycle *const r = h->of;
     head             *first = atomic_load_explicit(&r->given, memory_order_relaxed);
 
+    /* relaxed: it only bounds how many there are. */
+    if (atomic_fetch_add_explicit(&r->len, 1, memory_order_relaxed) >= r->most) {
+        atomic_fetch_sub_explicit(&r->len, 1, memory_order_relaxed);
+        mem_free(h);
+        return;
+    }
     /* release: what was done with it is done before it is taken again; pairs with take_given. */
     do h->next = first;
     while (!atomic_compare_exchange_weak_explicit(&r->given, &first, h, memory_order_release,

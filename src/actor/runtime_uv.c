@@ -23,9 +23,8 @@ enum {
     NS_PER_MS = 1000000,
     CLOCK_CHECK_MS = 1000,
     PATIENCE_NS = 30 * 1000, /* about what a sleep costs */
-    SLEEPS_TO_TRY =
-        16, /* and twice as many after each try that came to nothing, up to SLEEPS_MOST */
-    SLEEPS_MOST = 256,
+    SLEEPS_TO_TRY = 16,      /* twice as many behind each try that came to nothing, */
+    SLEEPS_MOST = 256,       /* up to that */
     LOOKS_PER_READING = 16,
 };
 
@@ -179,7 +178,7 @@ static bool look_around(dn_loop *l, int64_t next_ns) {
         for (int i = 0; i < LOOKS_PER_READING; i++) {
             if (inbox_has_any(&l->inbox)) {
                 s->patience_ns = PATIENCE_NS;
-                s->sleeps_to_try = SLEEPS_TO_TRY;
+                s->sleeps_to_try = SLEEPS_TO_TRY / 2; /* doubled when its patience is over */
                 return true;
             }
             spin_pause();

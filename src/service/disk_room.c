@@ -27,7 +27,10 @@ void dn_disk_room_begin(dn_disk_room *room, int fd) {
 void dn_disk_room_give_back(int fd) {
     struct stat file;
 
-    if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode)) (void)!ftruncate(fd, file.st_size);
+    if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode)) return;
+    /* Not where there is none: it would count as written just now. */
+    if ((int64_t)file.st_blocks * 512 > file.st_size + file.st_blksize)
+        (void)!ftruncate(fd, file.st_size);
 }
 
 /* As much again as it has: a small file takes little, and of a large one it is asked rarely. */

@@ -9,7 +9,6 @@
 #include "recorder.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* COPIED_MAX: of what has gathered between two beats where little happens; its buffer is used on. */

@@ -420,16 +420,16 @@ static sort_key sort_key_of(const memory *m, uint64_t n) {
 /* By the first bytes alone, the last of them first, into as many places at a time as a byte has values: what all have in
  * common takes no time. spare: as many again. Returns which of the two has them in order. */
 static sort_key *sort_by_first(sort_key *keys, sort_key *spare, size_t len) {
-    static const int bytes = sizeof keys->first, values = 256;
-    size_t           before[sizeof keys->first][256] = {{0}};
+    enum { BYTES = sizeof keys->first, VALUES = 256 };
+    size_t before[BYTES][VALUES] = {{0}};
 
     for (size_t i = 0; i < len; i++)
-        for (int byte = 0; byte < bytes; byte++) before[byte][keys[i].first >> byte * 8 & 0xff]++;
-    for (int byte = 0; byte < bytes && len > 0; byte++) {
+        for (int byte = 0; byte < BYTES; byte++) before[byte][keys[i].first >> byte * 8 & 0xff]++;
+    for (int byte = 0; byte < BYTES && len > 0; byte++) {
         size_t *const at = before[byte];
         size_t        sum = 0;
         if (at[keys[0].first >> byte * 8 & 0xff] == len) continue;
-        for (int value = 0; value < values; value++) {
+        for (int value = 0; value < VALUES; value++) {
             const size_t here = at[value];
             at[value] = sum;
             sum += here;

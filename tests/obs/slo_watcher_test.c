@@ -396,6 +396,21 @@ TEST(it_evaluates_as_often_as_it_is_told) {
     ends();
 }
 
+TEST(who_evaluates_rarely_still_knows_in_which_minute_it_was) {
+    arranges();
+    w.watcher.eval_ms = 10 * MINUTE_MS;
+    CHECK_INT(boots(), DN_OK);
+    runs(10);
+    w.slow_jobs = 400;
+    runs(2);
+    is_healthy();
+    runs(8);
+    CHECK(asks()->slo[DN_SLO_JOB_LATENCY].value > 50000);
+    runs(10); /* the window is of fifteen */
+    CHECK(asks()->slo[DN_SLO_JOB_LATENCY].value < 1000);
+    ends();
+}
+
 /* ---- Crashes ---- */
 
 static int nothing(void *context, const dn_event *event, const dn_value *values) {

@@ -391,6 +391,27 @@ TEST(a_line_that_says_the_same_again_takes_no_memory) {
     answers_free(book);
 }
 
+/* A table has room to spare while it is small, and is filled when it is large. */
+TEST(of_however_many_lines_each_is_found_and_nothing_else) {
+    enum { MANY = 120000 };
+    answers *book = book_new();
+    char     id[16];
+
+    for (uint32_t n = 0; n < MANY; n++) {
+        (void)snprintf(id, sizeof id, "u%u", n);
+        put(book, id, DN_DAY_NONE, n % 3, n);
+    }
+    seal(book);
+    for (uint32_t n = 0; n < MANY; n += 7) {
+        (void)snprintf(id, sizeof id, "u%u", n);
+        CHECK_UINT(find(book, id, 20000, n % 3 ? n % 3 : 9).duration_ms, n);
+        if (n % 3) CHECK_UINT(find(book, id, 20000, 9).duration_ms, otherwise.duration_ms);
+        (void)snprintf(id, sizeof id, "v%u", n);
+        CHECK_UINT(find(book, id, 20000, 1).duration_ms, otherwise.duration_ms);
+    }
+    answers_free(book);
+}
+
 /* ---- What fails ---- */
 
 TEST(whichever_allocation_fails_it_is_said_and_nothing_stays_behind) {

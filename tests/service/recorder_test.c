@@ -8,6 +8,7 @@
 #include "recorder_order.h"
 #include "service/pack.h"
 #include "service/recorder.h"
+#include "starving.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -492,29 +493,66 @@ TEST(lines_of_any_length_stand_whole_in_the_file_behind_one_another) {
     CHECK(memcmp(rec.bytes, all, len) == 0);
 }
 
-/* Its writer was killed: nobody has given back what it had asked for. */
+static void file_is_written(record_file *file) {
+    CHECK_INT(record_file_begin(file, "e\n", 2, 0), DN_OK);
+    CHECK_INT(record_file_flush(file, "E", 1), DN_OK);
+    CHECK_INT(record_file_complete(file), DN_OK);
+    record_file_close(file);
+}
+
+static struct stat about_older(void) {
+    char        older[sizeof rec.path + 2];
+    struct stat about;
+
+    (void)snprintf(older, sizeof older, "%s.1", rec.path);
+    CHECK_INT(stat(older, &about), 0);
+    return about;
+}
+
+/* The writer of the older one was killed: nobody has given back what it had asked for, where the system can be asked. */
 TEST(an_older_file_has_no_more_of_the_disk_than_it_has_bytes) {
     static record_file file;
-    char               older[sizeof rec.path + 2];
-    struct stat        about;
 
     record_at(AT(6, 0));
     record_file_init(&file, rec.path, 1);
-    for (int i = 0; i < 2; i++) {
-        CHECK_INT(record_file_begin(&file, "e\n", 2, 0), DN_OK);
-        CHECK_INT(record_file_flush(&file, "E", 1), DN_OK);
-        CHECK_INT(record_file_complete(&file), DN_OK);
-        record_file_close(&file);
-        if (i > 0) break;
-        const int fd = open(rec.path, O_WRONLY | O_CLOEXEC);
-        CHECK(fd >= 0);
-        (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 1 << 20); /* where the system can */
-        (void)close(fd);
-    }
-    (void)snprintf(older, sizeof older, "%s.1", rec.path);
-    CHECK_INT(stat(older, &about), 0);
+    file_is_written(&file);
+    const int fd = open(rec.path, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    (void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 1 << 20);
+    (void)close(fd);
+    file_is_written(&file);
+    const struct stat about = about_older();
     CHECK_INT(about.st_size, 2);
     CHECK_MSG(about.st_blocks * 512 < 1 << 19, "%lld blocks", (long long)about.st_blocks);
+}
+
+TEST(an_older_file_that_has_no_more_than_its_bytes_is_as_old_as_it_was) {
+    static record_file    file;
+    const struct timespec long_ago[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+
+    record_at(AT(6, 0));
+    record_file_init(&file, rec.path, 1);
+    file_is_written(&file);
+    CHECK_INT(utimensat(AT_FDCWD, rec.path, long_ago, 0), 0);
+    file_is_written(&file);
+    CHECK_INT(about_older().st_mtim.tv_sec, long_ago[1].tv_sec);
+}
+
+TEST(without_memory_for_all_of_it_there_is_no_recorder) {
+    const dn_recorder_config config = {.path = "trace"};
+    dn_recorder             *recorder = NULL;
+    uint64_t                 nth = 1;
+
+    for (;; nth++) {
+        starve_nth(nth);
+        const int rc = dn_recorder_new(&config, &recorder);
+        if (!starve_end()) break;
+        CHECK_INT(rc, DN_ENOMEM);
+        CHECK_PTR(recorder, NULL);
+    }
+    CHECK(nth > 2); /* it asks more than once */
+    CHECK(recorder);
+    dn_recorder_free(recorder);
 }
 
 TEST(notes_of_three_lanes_come_in_their_order_when_nothing_older_can_come) {

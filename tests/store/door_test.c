@@ -455,6 +455,25 @@ TEST_OF_BOTH(a_list_is_in_the_order_of_the_ids_bytes_and_says_if_there_is_more) 
     CHECK_STR(users[0].id, "b");
 }
 
+/* Eight bytes are a word, by which they may be compared first. */
+TEST_OF_BOTH(ids_that_are_alike_for_long_are_in_their_order_too) {
+    static const char *const ids[] = {"abcdefghi",        "abcdefg",  "abcdefgz",
+                                      "abcdefgh1",        "abcdefgh", "abcdefghi2345678x",
+                                      "abcdefghi2345678", "bbcdefgh"};
+    static const char *const sorted[] = {"abcdefg",   "abcdefgh",         "abcdefgh1",
+                                         "abcdefghi", "abcdefghi2345678", "abcdefghi2345678x",
+                                         "abcdefgz",  "bbcdefgh"};
+    dn_user_filter           filter = any;
+    dn_user                  users[8], last;
+    size_t                   len;
+    bool                     more;
+
+    for (int i = 0; i < 8; i++) kit_user(store, ids[i], 0);
+    CHECK_INT(dn_store_list(store, &filter, users, 8, &len, &more, &last), DN_OK);
+    CHECK_UINT(len, 8);
+    for (int i = 0; i < 8; i++) CHECK_STR(users[i].id, sorted[i]);
+}
+
 TEST_OF_BOTH(a_list_can_be_narrowed_and_looks_at_no_more_rows_than_allowed) {
     dn_user_filter filter = any;
     dn_user        users[100], last;

@@ -46,7 +46,8 @@ TEST(what_was_given_back_is_taken_again_and_no_more_is_kept_than_was_said) {
     CHECK_PTR(again[0], blocks[0]);
     for (int i = 0; i < 8; i++) dn_recycle_give(blocks[i]);
     CHECK_UINT(taken_of(r, again, 8, false), 3);
-    for (int i = 0; i < 3; i++) CHECK_PTR(again[i], blocks[7 - i]); /* the last ones are nearest */
+    for (int i = 0; i < 3; i++)
+        CHECK_PTR(again[i], blocks[2 - i]); /* the last of them is nearest */
     for (int i = 0; i < 3; i++) dn_recycle_give(again[i]);
     dn_recycle_free(r);
     dn_recycle_free(NULL);
