@@ -6,9 +6,11 @@
  *     bench_service herd  DIR            all of them are finalized at once
  *     bench_service load|jobs|herd DIR observed    the same with metrics and SLOs listening, as in the daemon
  *     bench_service load|jobs|herd DIR recorded    that, and a record is written to DIR.trace
+ *     bench_service jobs DIR observed|recorded planned    the first jobs wait until everybody is planned, and the record
+ *                                  has its users: what is measured are jobs, and not how all begins
  *
  * PLAN: where their due times lie: `spread` over the day, `soon` in half an hour, `past` a minute ago.
- * Figures of an observed run are of the bench load_observed and so on, load_recorded likewise; it ends with what the text of a scrape takes. */
+ * Figures of an observed run are of the bench load_observed and so on, load_recorded and jobs_planned_recorded likewise; it ends with what the text of a scrape takes. */
 #include "api/metrics.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
@@ -19,13 +21,14 @@
 #include "service/service.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 4096, LOOK = 1, LOOK_MS = 2, REPORT_ACTORS = 64, TEXTS = 300 };
+enum { BATCH = 4096, LOOK = 1, LOOK_MS = 2, REPORT_ACTORS = 64, TEXTS = 300, PLANNED_MS = 1500 };
 
 static int64_t now_ns(void) {
     struct timespec t;
@@ -131,6 +134,19 @@ static dn_run_result nothing(void *context, const dn_run_request *request) {
 }
 static const dn_native_job no_op = {.name = "no-op", .fn = nothing};
 
+/* The same, but none ends before jobs are measured, so that no slot is free. */
+static int64_t planned_ns; /* set before the run; 0: nobody waits */
+
+static dn_script_answer nothing_yet(void *context, const dn_run_request *request) {
+    const int64_t left_ns = planned_ns - now_ns();
+
+    return (dn_script_answer){
+        .how = DN_SCRIPT_ENDS,
+        .result = nothing(context, request),
+        .duration_ms = left_ns > 0 ? (left_ns + 999999) / 1000000 : 0,
+    };
+}
+
 static void failed(void *context, const char *why) {
     (void)context;
     wrong(why);
@@ -142,7 +158,9 @@ typedef struct watcher {
     const char *bench;
     bool        observed;
     uint64_t    users;
-    int64_t     began_ns, loaded_ns, loaded_cpu_ns;
+    const char *waits_for; /* a file that is there when jobs begin; NULL: none */
+    int64_t     began_ns, loaded_ns;
+    int64_t     from_ns, from_cpu_ns; /* jobs are measured from there */
     double      rss_before;
     uint64_t    wanted; /* writes until it is over; 0: until all are loaded and a tick is through */
     int64_t     first_ns;
@@ -219,10 +237,18 @@ static int watcher_on_page(dn_self *self, void *state, const dn_msg *msg) {
     return report(self);
 }
 
+/* The herd is in the queue long before, whoever listens; so those who are compared wait equally long. */
+static void jobs_begin(void) {
+    if (seen.waits_for && access(seen.waits_for, F_OK) < 0)
+        wrong("the record has not got its users before the first jobs end");
+    seen.from_ns = planned_ns ? planned_ns : now_ns();
+    seen.from_cpu_ns = cpu_ns();
+}
+
 static int on_tick_status(dn_self *self, const dn_tick_status *t) {
     if (t->loaded && !seen.loaded_ns) {
         seen.loaded_ns = now_ns();
-        seen.loaded_cpu_ns = cpu_ns();
+        if (!planned_ns) jobs_begin();
         print(seen.bench, "load_s", (double)(seen.loaded_ns - seen.began_ns) / 1e9, "s", t->users);
         if (t->users != seen.users) wrong("not all users were loaded");
     }
@@ -245,12 +271,13 @@ static int on_kv_status(dn_self *self, const dn_kv_status *k) {
         seen.first_ns = now_ns();
         seen.first_writes = k->writes;
     }
+    if (!seen.from_ns && now_ns() >= planned_ns) jobs_begin();
     if (k->writes < seen.wanted) {
         dn_timer_after(self, LOOK_MS, LOOK, 0);
         return DN_OK;
     }
-    const double s = (double)(now_ns() - seen.loaded_ns) / 1e9;
-    const double cpu_us = (double)(cpu_ns() - seen.loaded_cpu_ns) / 1e3;
+    const double s = (double)(now_ns() - seen.from_ns) / 1e9;
+    const double cpu_us = (double)(cpu_ns() - seen.from_cpu_ns) / 1e3;
     print(seen.bench, "committed_s", s, "s", seen.users);
     print(seen.bench, "per_s", (double)seen.users / s, "1/s", seen.users);
     print(seen.bench, "cpu_us_each", cpu_us / (double)seen.users, "us", seen.users);
@@ -318,19 +345,21 @@ static const dn_slo_watcher_config slo = {
 typedef enum heard { HEARD_NOT, HEARD_OBSERVED, HEARD_RECORDED } heard;
 
 static dn_recorder *record(const char *dir, dn_service_config *service) {
-    static char        path[4096];
+    static char        path[4096]; /* is there when all its users are in it */
     dn_recorder_config config = {
         .path = path, .bytes_max = INT64_MAX, .files = 0, .service = service, .watcher = &slo};
     dn_recorder *recorder = NULL;
 
     snprintf(path, sizeof path, "%s.trace", dir);
+    if (unlink(path) < 0 && errno != ENOENT) wrong("the trace before is in the way");
+    if (planned_ns) seen.waits_for = path;
     if (dn_recorder_new(&config, &recorder) < 0) wrong("no memory");
     service->journal = dn_recorder_journal_borrow(recorder);
     service->witness = dn_recorder_child_borrow(recorder);
     return recorder;
 }
 
-static void run(const char *bench, const char *dir, uint32_t k, heard how) {
+static void run(const char *bench, const char *dir, uint32_t k, heard how, bool planned) {
     static const char *const loops[] = {"main", "run", "store", "record"};
     const bool               observed = how != HEARD_NOT;
     static dn_service_tree   tree;
@@ -354,10 +383,15 @@ static void run(const char *bench, const char *dir, uint32_t k, heard how) {
                                   dn_metrics_child(&service),
                                   dn_slo_watcher_child(&slo)};
     dn_runtime         *runtime = NULL;
-    dn_recorder        *recorder = how == HEARD_RECORDED ? record(dir, &service) : NULL;
+    if (planned) {
+        planned_ns = now_ns() + PLANNED_MS * INT64_C(1000000);
+        service.runner.script = nothing_yet;
+        service.runner.url = NULL;
+    }
+    dn_recorder *recorder = how == HEARD_RECORDED ? record(dir, &service) : NULL;
 
     if (observed && dn_daemon_metrics_start("0", "bench", why) < 0) wrong(why);
-    snprintf(name, sizeof name, "%s%s", bench,
+    snprintf(name, sizeof name, "%s%s%s", bench, planned ? "_planned" : "",
              recorder   ? "_recorded"
              : observed ? "_observed"
                         : "");
@@ -377,20 +411,25 @@ static void run(const char *bench, const char *dir, uint32_t k, heard how) {
     dn_store_free(store);
 }
 
+static bool is(const char *word, const char *other) { return word && strcmp(word, other) == 0; }
+
+static heard heard_of(const char *word) {
+    if (!word) return HEARD_NOT;
+    if (is(word, "observed")) return HEARD_OBSERVED;
+    if (is(word, "recorded")) return HEARD_RECORDED;
+    wrong("who listens is observed or recorded");
+}
+
 int main(int argc, char **argv) {
     dn_log_threshold(DN_LOG_WARN);
-    if (argc == 5 && strcmp(argv[1], "make") == 0)
-        make(argv[2], strtoull(argv[3], NULL, 10), argv[4]);
-    else if ((argc == 3 || (argc == 4 && (strcmp(argv[3], "observed") == 0 ||
-                                          strcmp(argv[3], "recorded") == 0))) &&
-             (strcmp(argv[1], "load") == 0 || strcmp(argv[1], "jobs") == 0 ||
-              strcmp(argv[1], "herd") == 0))
-        run(argv[1], argv[2], 64,
-            argc == 3                          ? HEARD_NOT
-            : strcmp(argv[3], "observed") == 0 ? HEARD_OBSERVED
-                                               : HEARD_RECORDED);
+    if (argc == 5 && is(argv[1], "make")) make(argv[2], strtoull(argv[3], NULL, 10), argv[4]);
+    else if (argc == 5 && is(argv[1], "jobs") && is(argv[4], "planned"))
+        run(argv[1], argv[2], 64, heard_of(argv[3]), /* planned= */ true);
+    else if ((argc == 3 || argc == 4) &&
+             (is(argv[1], "load") || is(argv[1], "jobs") || is(argv[1], "herd")))
+        run(argv[1], argv[2], 64, heard_of(argv[3]), /* planned= */ false);
     else
         wrong("make DIR N PLAN | load DIR | jobs DIR | herd DIR; each but make may end in observed "
-              "or recorded");
+              "or recorded, and jobs behind that in planned");
     return 0;
 }

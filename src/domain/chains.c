@@ -1,13 +1,13 @@
-/* chains.c - linear hashing: while there are fewer than four chains for each thing, more chains are made two with every
- * thing that is put. So who is not there is mostly looked for in a chain of none, and who is there is mostly alone in its own:
- * a thing is far off in memory, and what comes next is as a processor has guessed. */
+/* chains.c - linear hashing: while there are fewer than four chains for each thing, or two where they are many, more chains
+ * are made two with every thing that is put. So who is not there is mostly looked for in a chain of none, and who is there is
+ * mostly alone in its own: a thing is far off in memory, and what comes next is as a processor has guessed. */
 #include "chains.h"
 
 #include "room.h"
 
 #include <assert.h>
 
-enum { LEAST = 64, CHAINS_A_THING = 4 };
+enum { LEAST = 64, ROOMY = 1 << 16, CHAINS_OF_FEW = 4, CHAINS_OF_MANY = 2 };
 
 /* Keys are numbers in sequence, or hashes: every bit counts. */
 static size_t spread(uint64_t key) { return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32); }
@@ -56,12 +56,14 @@ static void split(dn_chains *t) {
     if (t->used == t->whole * 2) t->whole = t->used;
 }
 
-static bool wants_more(const dn_chains *t) { return (t->len + 1) * CHAINS_A_THING > t->used; }
+static bool wants_more(const dn_chains *t) {
+    return (t->len + 1) * (t->used < ROOMY ? CHAINS_OF_FEW : CHAINS_OF_MANY) > t->used;
+}
 
 /* Apart: nearly always there are enough. */
 static __attribute__((noinline)) int more_chains(dn_chains *t) {
     if (!t->heads && begin(t) < 0) return DN_ENOMEM;
-    for (int i = 0; i < CHAINS_A_THING && wants_more(t) && has_room(t); i++) split(t);
+    for (int i = 0; i < CHAINS_OF_FEW && wants_more(t) && has_room(t); i++) split(t);
     return DN_OK;
 }
 
