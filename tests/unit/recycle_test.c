@@ -36,7 +36,7 @@ static size_t taken_of(dn_recycle *r, void **blocks, size_t len, bool from_syste
 }
 
 TEST(what_was_given_back_is_taken_again_and_no_more_is_kept_than_was_said) {
-    void       *blocks[8], *again[8];
+    void       *blocks[8] = {NULL}, *again[8] = {NULL};
     dn_recycle *r = recycle_of(3);
 
     CHECK_UINT(taken_of(r, blocks, 8, true), 8);
