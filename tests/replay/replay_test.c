@@ -349,10 +349,13 @@ TEST(users_that_are_spread_are_due_at_the_minute_of_their_number_each_of_them_on
         runs();
         int lines = 0;
         for (const char *at = run.users; *at; at = strchr(at, '\n') + 1, lines++) {
-            int number, hour, minute;
-            CHECK_INT(sscanf(at, "{\"id\":\"u%d\",\"due\":\"%d:%d\"", &number, &hour, &minute), 3);
+            char      *end;
+            const long number = strtol(at + sizeof "{\"id\":\"u" - 1, &end, 10);
+            char       due[16];
             CHECK(number >= 0 && number < counts[i]);
-            CHECK_INT(hour * 60 + minute, number % 1440);
+            (void)snprintf(due, sizeof due, "\",\"due\":\"%02ld:%02ld", number % 1440 / 60,
+                           number % 60);
+            CHECK_INT(strncmp(end, due, strlen(due)), 0);
         }
         CHECK_INT(lines, counts[i]); /* they are sorted by their ids, which are theirs alone */
     }
