@@ -243,6 +243,9 @@ static void jobs_begin(void) {
         wrong("the record has not got its users before the first jobs end");
     seen.from_ns = planned_ns ? planned_ns : now_ns();
     seen.from_cpu_ns = cpu_ns();
+    if (planned_ns)
+        print(seen.bench, "begin_cpu_us_each", (double)seen.from_cpu_ns / 1e3 / (double)seen.users,
+              "us", seen.users);
 }
 
 static int on_tick_status(dn_self *self, const dn_tick_status *t) {
