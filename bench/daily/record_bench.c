@@ -9,7 +9,7 @@
 #include "diurnal/runtime.h"
 #include "obs/log.h"
 #include "service/messages.h"
-#include "service/recorder.h"
+#include "trace/recorder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,11 +58,11 @@ static int kv_on_list(dn_self *self, void *state, const dn_msg *msg) {
     const dn_kv_list_answer nobody = {.status = DN_OK};
 
     (void)state;
-    dn_reply(self, msg, DN_KV_ANSWER, &nobody, sizeof nobody);
+    dn_reply(self, msg, MSG_KV_ANSWER, &nobody, sizeof nobody);
     return DN_OK;
 }
 
-static const dn_handler kv_rows[] = {{DN_KV_LIST, kv_on_list}};
+static const dn_handler kv_rows[] = {{MSG_KV_LIST, kv_on_list}};
 static const dn_class   kv_class = {.name = "kv", .handlers = DN_SLICE(kv_rows)};
 
 static int planner_init(dn_self *self, void *state, const void *config) {
@@ -165,9 +165,9 @@ int main(int argc, char **argv) {
     bench.recorder = dn_recorder_journal_borrow(recorder);
     const dn_child_spec children[] = {
         *dn_recorder_child_borrow(recorder),
-        {.name = DN_KV, .cls = &kv_class, .loop = "store"},
-        {.name = DN_TICK, .cls = &planner_class, .loop = "main"},
-        {.name = DN_EXECUTOR, .cls = &teller_class, .loop = "run"},
+        {.name = ACTOR_KV, .cls = &kv_class, .loop = "store"},
+        {.name = ACTOR_TICK, .cls = &planner_class, .loop = "main"},
+        {.name = ACTOR_EXECUTOR, .cls = &teller_class, .loop = "run"},
     };
     dn_supervisor_spec top = {.strategy = DN_ONE_FOR_ONE, .intensity = 1};
     top.children.rows = children;

@@ -17,8 +17,8 @@
 #include "obs/metrics.h"
 #include "obs/slo_watcher.h"
 #include "service/messages.h"
-#include "service/recorder.h"
 #include "service/service.h"
+#include "trace/recorder.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -181,8 +181,8 @@ static int watcher_init(dn_self *self, void *state, const void *config) {
 
 static int watcher_on_look(dn_self *self, void *state, const dn_msg *msg) {
     (void)state, (void)msg;
-    const char    *whom = seen.wanted > 0 && seen.loaded_ns ? DN_KV : DN_TICK;
-    const uint32_t kind = seen.wanted > 0 && seen.loaded_ns ? DN_KV_STATUS : DN_ASK_STATUS;
+    const char    *whom = seen.wanted > 0 && seen.loaded_ns ? ACTOR_KV : ACTOR_TICK;
+    const uint32_t kind = seen.wanted > 0 && seen.loaded_ns ? MSG_KV_STATUS : MSG_ASK_STATUS;
     const int      rc = dn_call(self, dn_name(self, whom), kind, NULL, 0, 60000, NULL);
     if (rc == DN_EDEAD || rc == DN_EFULL) dn_timer_after(self, LOOK_MS, LOOK, 0);
     return DN_OK;
@@ -261,7 +261,7 @@ static int on_tick_status(dn_self *self, const dn_tick_status *t) {
         print(seen.bench, "first_tick_ms", (double)t->took_us / 1e3, "ms", t->users);
         print(seen.bench, "bytes_per_user", (rss_bytes() - seen.rss_before) / (double)t->users, "B",
               t->users);
-        print(seen.bench, "roster_bytes_per_user", (double)t->roster_bytes / (double)t->users, "B",
+        print(seen.bench, "roster_bytes_per_user", (double)t->index_bytes / (double)t->users, "B",
               t->users);
         return finish(self);
     }
@@ -303,7 +303,7 @@ static int watcher_on_report(dn_self *self, void *state, const dn_msg *msg) {
     (void)state;
     for (size_t i = 0; dn_msg_size(msg) > 0 && i < r->actors_len; i++) {
         const dn_actor_report *a = &r->rows[i];
-        if (strcmp(a->name, DN_KV) == 0 || a->longest_ns <= seen.longest_ns) continue;
+        if (strcmp(a->name, ACTOR_KV) == 0 || a->longest_ns <= seen.longest_ns) continue;
         seen.longest_ns = a->longest_ns;
         snprintf(seen.longest, sizeof seen.longest, "%s", a->name);
     }
@@ -322,7 +322,7 @@ static int watcher_on_call_failed(dn_self *self, void *state, const dn_msg *msg)
 
 static const dn_handler watcher_rows[] = {
     {LOOK, watcher_on_look},
-    {DN_STATUS, watcher_on_status},
+    {MSG_STATUS, watcher_on_status},
     {DN_METRICS_PAGE, watcher_on_page},
     {DN_MSG_REPORT, watcher_on_report},
     {DN_MSG_CALL_FAILED, watcher_on_call_failed},

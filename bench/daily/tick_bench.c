@@ -53,10 +53,10 @@ static void on_event(void *context, const dn_sim_event *e) {
         seen.ticks_ns[seen.ticks - 1] += took_ns;
         if (took_ns > seen.longest_ns) seen.longest_ns = took_ns;
     }
-    seen.planning = seen.measuring && e->kind == DN_SIM_HANDLE && strcmp(e->name, DN_TICK) == 0 &&
-                    e->msg_kind >= DN_SERVICE_OWN &&
-                    e->msg_kind < DN_SERVICE_OWN + HANDLERS_OF_A_TICK;
-    if (seen.planning && e->msg_kind == DN_SERVICE_OWN && seen.ticks < TICKS) seen.ticks++;
+    seen.planning = seen.measuring && e->kind == DN_SIM_HANDLE &&
+                    strcmp(e->name, ACTOR_TICK) == 0 && e->msg_kind >= MSG_OWN &&
+                    e->msg_kind < MSG_OWN + HANDLERS_OF_A_TICK;
+    if (seen.planning && e->msg_kind == MSG_OWN && seen.ticks < TICKS) seen.ticks++;
     seen.last_ns = now_ns();
 }
 

@@ -13,8 +13,7 @@
 #include <string.h>
 
 enum {
-    METRICS_DEADLINE =
-        DN_SERVICE_OWN, /* timer: whoever has not answered by now will not be waited for */
+    METRICS_DEADLINE = MSG_OWN, /* timer: whoever has not answered by now will not be waited for */
     WAITING_MAX = DN_WEB_CONNS_MOST,
     PATIENCE_MS = 250,
     ACTORS_MAX = 64, /* shown of a loop; those with a name come first */
@@ -53,7 +52,7 @@ static int metrics_on_deadline(dn_self *self, void *state, const dn_msg *msg);
 static const dn_handler metrics_handlers[] = {
     {DN_METRICS_SCRAPE, metrics_on_scrape}, /* web: a scrape */
     {DN_MSG_REPORT, metrics_on_report},     /* the actors of a loop */
-    {DN_STATUS, metrics_on_status},         /* tick */
+    {MSG_STATUS, metrics_on_status},        /* tick */
     {DN_SLO_REPORT, metrics_on_slo},        /* the watcher */
     {DN_MSG_CALL_FAILED, metrics_on_nothing}, {METRICS_DEADLINE, metrics_on_deadline},
 };
@@ -81,7 +80,8 @@ static void ask_around(dn_self *self, metrics *m) {
     m->reports = dn_inspect(self, dn_service_loops[0], ACTORS_MAX);
     for (int i = 1; i < DN_SERVICE_LOOPS; i++)
         (void)dn_inspect(self, dn_service_loops[i], ACTORS_MAX);
-    if (dn_call(self, dn_name(self, DN_TICK), DN_ASK_STATUS, NULL, 0, PATIENCE_MS, NULL) == DN_OK)
+    if (dn_call(self, dn_name(self, ACTOR_TICK), MSG_ASK_STATUS, NULL, 0, PATIENCE_MS, NULL) ==
+        DN_OK)
         m->asked++;
     if (dn_call(self, dn_name(self, DN_SLO_WATCHER), DN_SLO_ASK, NULL, 0, PATIENCE_MS, NULL) ==
         DN_OK)

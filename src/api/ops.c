@@ -1,7 +1,7 @@
 /* ops.c - the table of requests, and what all of them need. */
 #include "ops.h"
 
-#include "domain/text.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

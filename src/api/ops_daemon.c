@@ -1,8 +1,8 @@
 /* ops_daemon.c - who runs, and how the daemon is. */
+#include "actor/pipe.h"
 #include "json_status.h"
 #include "json_user.h"
 #include "ops.h"
-#include "service/pack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +30,11 @@ static json_t *running_item(const dn_running *r) {
 static ask_step running_answer(ask *a, const dn_msg *reply, size_t max) {
     size_t len = 0, at = 0;
 
-    for (DN_PACK_EACH_ID(dn_running, r, reply)) len++;
+    for (DN_PIPE_EACH_ID(dn_running, r, reply)) len++;
     const dn_running **all = len > 0 ? malloc(len * sizeof *all) : NULL;
     json_t            *items = json_array();
     if (all) {
-        for (DN_PACK_EACH_ID(dn_running, r, reply)) all[at++] = r;
+        for (DN_PIPE_EACH_ID(dn_running, r, reply)) all[at++] = r;
         qsort(all, len, sizeof *all, older_first);
     }
     for (size_t i = 0; i < at && i < max; i++)
@@ -51,7 +51,7 @@ ask_step op_running(dn_self *self, const ops_world *w, ask *a, const dn_msg *rep
 
     if (!ask_number(a, "max", 1, RUNNING_MAX, &max)) return ASK_REFUSED;
     if (reply) return running_answer(a, reply, (size_t)max);
-    return ask_call(self, a, w->executor, DN_ASK_RUNNING, NULL, 0);
+    return ask_call(self, a, w->executor, MSG_ASK_RUNNING, NULL, 0);
 }
 
 /* ---- status: each actor in turn ---- */
@@ -75,13 +75,13 @@ ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
     switch (a->stage) {
     case STATUS_TICK:
         ask_put(a, "tick", json_of_tick_status(DN_BODY(dn_tick_status, reply)));
-        return ask_call(self, a, w->queue, DN_ASK_STATUS, NULL, 0);
+        return ask_call(self, a, w->queue, MSG_ASK_STATUS, NULL, 0);
     case STATUS_QUEUE:
         ask_put(a, "queue", json_of_queue_status(DN_BODY(dn_queue_status, reply)));
-        return ask_call(self, a, w->executor, DN_ASK_STATUS, NULL, 0);
+        return ask_call(self, a, w->executor, MSG_ASK_STATUS, NULL, 0);
     case STATUS_EXECUTOR:
         ask_put(a, "executor", json_of_executor_status(DN_BODY(dn_executor_status, reply)));
-        return ask_call(self, a, w->kv, DN_KV_STATUS, NULL, 0);
+        return ask_call(self, a, w->kv, MSG_KV_STATUS, NULL, 0);
     case STATUS_KV:
         ask_put(a, "store", json_of_kv_status(DN_BODY(dn_kv_status, reply)));
         ask_put(a, "slo", json_null()); /* while the watcher is being started again */
@@ -91,7 +91,7 @@ ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
         return ASK_DONE;
     default:
         ask_put(a, "daemon", daemon_item(self, w));
-        return ask_call(self, a, w->tick, DN_ASK_STATUS, NULL, 0);
+        return ask_call(self, a, w->tick, MSG_ASK_STATUS, NULL, 0);
     }
 }
 
@@ -129,5 +129,5 @@ ask_step op_backup(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
     /* The daemon's working directory is not its client's. */
     if (*path != '/' || strlen(path) != len)
         return ask_refuse(a, "invalid", "\"path\" is not an absolute path");
-    return ask_call_long(self, a, w->kv, DN_KV_BACKUP, path, len);
+    return ask_call_long(self, a, w->kv, MSG_KV_BACKUP, path, len);
 }

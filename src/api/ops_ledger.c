@@ -45,7 +45,7 @@ ask_step op_day(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) 
         if (d.day == DN_DAY_NONE) return ask_refuse(a, "invalid", "\"day\" is missing");
         d.after_n = (uint64_t)after;
         d.max = (uint32_t)max;
-        return ask_call(self, a, w->kv, DN_KV_DAY, &d, sizeof d);
+        return ask_call(self, a, w->kv, MSG_KV_DAY, &d, sizeof d);
     }
     const dn_ledger_row *rows = rows_of(a, reply, &len);
     if (!rows) return ASK_REFUSED;
@@ -69,7 +69,7 @@ static ask_step days_ask(dn_self *self, const ops_world *w, ask *a, const dn_msg
         return ASK_REFUSED;
     d.n = answer->user.n;
     d.max = (uint32_t)max;
-    return ask_call(self, a, w->kv, DN_KV_DAYS_OF, &d, sizeof d);
+    return ask_call(self, a, w->kv, MSG_KV_DAYS_OF, &d, sizeof d);
 }
 
 static ask_step days_answer(ask *a, const dn_msg *reply) {
@@ -95,7 +95,7 @@ ask_step op_days(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply)
     if (!ask_day(a, "before", &before) || !ask_number(a, "max", 1, DAYS_OF_MAX, &max) ||
         !ask_id(a, &id))
         return ASK_REFUSED;
-    return ask_call(self, a, w->kv, DN_KV_USER, &id, sizeof id);
+    return ask_call(self, a, w->kv, MSG_KV_USER, &id, sizeof id);
 }
 
 /* ---- Totals ---- */
@@ -109,7 +109,7 @@ ask_step op_history(dn_self *self, const ops_world *w, ask *a, const dn_msg *rep
         if (!ask_day(a, "first", &t.first) || !ask_day(a, "last", &t.last) ||
             !ask_day(a, "cursor", &t.first))
             return ASK_REFUSED;
-        return ask_call(self, a, w->kv, DN_KV_TOTALS, &t, sizeof t);
+        return ask_call(self, a, w->kv, MSG_KV_TOTALS, &t, sizeof t);
     }
     const dn_day_totals *rows = rows_of(a, reply, &len);
     if (!rows) return ASK_REFUSED;
@@ -135,7 +135,7 @@ static ask_step why_days(dn_self *self, const ops_world *w, ask *a, const dn_msg
     if (a->user.last_day > latest) latest = a->user.last_day;
     const dn_kv_days_of d = {
         .n = a->user.n, .before = (asked ? a->day : latest) + 1, .max = asked ? 1 : ASK_ROWS_MAX};
-    return ask_call(self, a, w->kv, DN_KV_DAYS_OF, &d, sizeof d);
+    return ask_call(self, a, w->kv, MSG_KV_DAYS_OF, &d, sizeof d);
 }
 
 static ask_step why_queue(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
@@ -146,7 +146,7 @@ static ask_step why_queue(dn_self *self, const ops_world *w, ask *a, const dn_ms
     if (a->rows_len > ASK_ROWS_MAX) a->rows_len = ASK_ROWS_MAX;
     memcpy(a->rows, rows, a->rows_len * sizeof *rows);
     memcpy(id.id, a->user.id, id.len);
-    return ask_call(self, a, w->queue, DN_ASK_USER, &id, sizeof id);
+    return ask_call(self, a, w->queue, MSG_ASK_USER, &id, sizeof id);
 }
 
 static ask_step why_end(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
@@ -179,6 +179,6 @@ ask_step op_why(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) 
     case WHY_QUEUE: return why_end(self, w, a, reply);
     default:
         if (!ask_day(a, "day", &a->day) || !ask_id(a, &id)) return ASK_REFUSED;
-        return ask_call(self, a, w->kv, DN_KV_USER, &id, sizeof id);
+        return ask_call(self, a, w->kv, MSG_KV_USER, &id, sizeof id);
     }
 }

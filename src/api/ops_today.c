@@ -6,8 +6,8 @@
 #include "ops.h"
 #include "words.h"
 
-#include "domain/roster.h"
-#include "service/pack.h"
+#include "actor/pipe.h"
+#include "service/planner_index.h"
 
 #include <stdlib.h>
 
@@ -23,8 +23,8 @@ enum {
 };
 
 typedef struct minute {
-    dn_roster_minute known;
-    uint32_t         missed;
+    dn_planner_index_minute known;
+    uint32_t                missed;
 } minute;
 
 typedef struct due_user {
@@ -44,8 +44,8 @@ typedef struct past_day {
 /* ---- The answer ---- */
 
 static json_t *minute_item(uint32_t due, const minute *m, json_int_t running) {
-    const dn_roster_minute *k = &m->known;
-    char                    text[DN_DUE_TEXT];
+    const dn_planner_index_minute *k = &m->known;
+    char                           text[DN_DUE_TEXT];
 
     dn_due_write(due, text);
     return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "due", text, "users",
@@ -69,12 +69,12 @@ static ask_step put_minutes(dn_self *self, const ops_world *w, ask *a, const min
     ask_put(a, "items", items);
     if (!whole) return ask_refuse(a, "failed", "out of memory");
     a->stage = TODAY_MINUTES;
-    return ask_call(self, a, w->queue, DN_ASK_STATUS, NULL, 0);
+    return ask_call(self, a, w->queue, MSG_ASK_STATUS, NULL, 0);
 }
 
 static ask_step today_minutes(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    const dn_roster_minute *known = dn_msg_body_borrow(reply);
-    minute                  minutes[DN_DAY_MINUTES];
+    const dn_planner_index_minute *known = dn_msg_body_borrow(reply);
+    minute                         minutes[DN_DAY_MINUTES];
 
     for (int i = 0; i < DN_DAY_MINUTES; i++) minutes[i] = (minute){.known = known[i]};
     return put_minutes(self, w, a, minutes);
@@ -84,23 +84,23 @@ static ask_step today_minutes(dn_self *self, const ops_world *w, ask *a, const d
 
 static ask_step ask_for_users(dn_self *self, const ops_world *w, ask *a, uint64_t after_n) {
     a->stage = TODAY_USERS - 1;
-    return ask_call(self, a, w->kv, DN_KV_BY_NUMBER, &after_n, sizeof after_n);
+    return ask_call(self, a, w->kv, MSG_KV_BY_NUMBER, &after_n, sizeof after_n);
 }
 
 static ask_step past_users(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
     size_t len = 0;
 
-    for (DN_PACK_EACH_ID(dn_change, u, reply)) len++;
+    for (DN_PIPE_EACH_ID(dn_change, u, reply)) len++;
     if (len == 0) return put_minutes(self, w, a, a->past->minutes);
     past_day *p = realloc(a->past, sizeof *p + len * sizeof *p->page);
     if (!p) return ask_refuse(a, "failed", "out of memory");
     const dn_kv_day d = {.day = a->day, .after_n = p->through_n, .max = (uint32_t)len};
     a->past = p;
     p->page_len = 0;
-    for (DN_PACK_EACH_ID(dn_change, u, reply))
+    for (DN_PIPE_EACH_ID(dn_change, u, reply))
         p->page[p->page_len++] = (due_user){u->n, u->due, u->starts_on <= a->day};
     p->through_n = p->page[len - 1].n;
-    return ask_call(self, a, w->kv, DN_KV_DAY, &d, sizeof d);
+    return ask_call(self, a, w->kv, MSG_KV_DAY, &d, sizeof d);
 }
 
 /* Who has a record of the day has had it, whatever the first day is now. */
@@ -165,16 +165,16 @@ static ask_step today_running(dn_self *self, const ops_world *w, ask *a, const d
     json_t    *running = json_array();
     json_int_t at[DN_DAY_MINUTES] = {0};
 
-    for (DN_PACK_EACH_ID(dn_running, r, reply))
+    for (DN_PIPE_EACH_ID(dn_running, r, reply))
         if (r->day == a->day && r->due < DN_DAY_MINUTES) at[r->due]++;
     for (int i = 0; i < DN_DAY_MINUTES; i++)
         (void)json_array_append_new(running, json_integer(at[i]));
     (void)json_object_set_new(a->request, "running", running);
     if (a->past) {
         a->stage = TODAY_LEDGER - 1;
-        return ask_call(self, a, w->kv, DN_KV_STATUS, NULL, 0);
+        return ask_call(self, a, w->kv, MSG_KV_STATUS, NULL, 0);
     }
-    return ask_call(self, a, w->tick, DN_ASK_MINUTES, &a->day, sizeof a->day);
+    return ask_call(self, a, w->tick, MSG_ASK_MINUTES, &a->day, sizeof a->day);
 }
 
 static ask_step today_begin(dn_self *self, const ops_world *w, ask *a) {
@@ -186,7 +186,7 @@ static ask_step today_begin(dn_self *self, const ops_world *w, ask *a) {
         a->past = calloc(1, sizeof *a->past);
         if (!a->past) return ask_refuse(a, "failed", "out of memory");
     }
-    return ask_call(self, a, w->executor, DN_ASK_RUNNING, NULL, 0);
+    return ask_call(self, a, w->executor, MSG_ASK_RUNNING, NULL, 0);
 }
 
 ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
@@ -198,7 +198,7 @@ ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply
     case TODAY_ROWS: return past_rows(self, w, a, reply);
     case TODAY_QUEUE:
         ask_put(a, "queue", json_of_queue_status(DN_BODY(dn_queue_status, reply)));
-        return ask_call(self, a, w->executor, DN_ASK_STATUS, NULL, 0);
+        return ask_call(self, a, w->executor, MSG_ASK_STATUS, NULL, 0);
     case TODAY_EXECUTOR:
         ask_put(a, "executor", json_of_executor_status(DN_BODY(dn_executor_status, reply)));
         return ASK_DONE;

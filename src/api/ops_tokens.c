@@ -67,7 +67,7 @@ static ask_step token_begin(dn_self *self, const ops_world *w, ask *a) {
     if (dn_token_make(text, t.hash) < 0)
         return ask_refuse(a, "failed", "the system has no randomness for a token");
     ask_put(a, "token", json_string(text));
-    return ask_call(self, a, w->kv, DN_KV_TOKEN_ADD, &t, sizeof t);
+    return ask_call(self, a, w->kv, MSG_KV_TOKEN_ADD, &t, sizeof t);
 }
 
 /* It is shown here, and never again. */
@@ -106,7 +106,7 @@ ask_step op_token_revoke(dn_self *self, const ops_world *w, ask *a, const dn_msg
         const uint64_t n = number_read(text, len);
         if (n == 0) return ask_refuse_unknown(a, "token");
         guard_remove(w->guard, n); /* at once, whatever the disk says */
-        return ask_call(self, a, w->kv, DN_KV_TOKEN_REMOVE, &n, sizeof n);
+        return ask_call(self, a, w->kv, MSG_KV_TOKEN_REMOVE, &n, sizeof n);
     }
     const dn_kv_token_answer *answer = DN_BODY(dn_kv_token_answer, reply);
     if (answer->status == DN_EDEAD) return ask_refuse_unknown(a, "token");

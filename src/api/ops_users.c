@@ -1,9 +1,9 @@
 /* ops_users.c - registering, reading and removing users. */
+#include "actor/pipe.h"
 #include "json_user.h"
 #include "ops.h"
-#include "service/pack.h"
 
-#include "domain/text.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -54,10 +54,10 @@ static ask_step put_begin(dn_self *self, const ops_world *w, ask *a) {
     if (fault) return ask_refuse(a, "invalid", "%s", fault);
     set.id_len = id.len;
     dn_kv_set *entry = (dn_kv_set *)(void *)w->scratch;
-    memset(entry, 0, dn_pack_room(sizeof set + set.id_len));
+    memset(entry, 0, dn_pipe_stride(sizeof set + set.id_len));
     *entry = set;
     memcpy(entry->id, id.id, id.len);
-    return ask_call(self, a, w->kv, DN_KV_SET, entry, dn_pack_room(sizeof set + set.id_len));
+    return ask_call(self, a, w->kv, MSG_KV_SET, entry, dn_pipe_stride(sizeof set + set.id_len));
 }
 
 static ask_step put_read(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
@@ -68,7 +68,7 @@ static ask_step put_read(dn_self *self, const ops_world *w, ask *a, const dn_msg
     json_t *said = set_item(self, s, a->request);
     if (!said || json_object_update_new(a->answer, said) < 0)
         return ask_refuse(a, "failed", "out of memory");
-    return ask_id(a, &id) ? ask_call(self, a, w->kv, DN_KV_USER, &id, sizeof id) : ASK_REFUSED;
+    return ask_id(a, &id) ? ask_call(self, a, w->kv, MSG_KV_USER, &id, sizeof id) : ASK_REFUSED;
 }
 
 ask_step op_put(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
@@ -95,11 +95,11 @@ static ask_step one_user(dn_self *self, const ops_world *w, ask *a, const dn_msg
 }
 
 ask_step op_user(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    return one_user(self, w, a, reply, DN_KV_USER);
+    return one_user(self, w, a, reply, MSG_KV_USER);
 }
 
 ask_step op_remove(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
-    return one_user(self, w, a, reply, DN_KV_REMOVE);
+    return one_user(self, w, a, reply, MSG_KV_REMOVE);
 }
 
 /* ---- list ---- */
@@ -163,7 +163,7 @@ static ask_step list_begin(dn_self *self, const ops_world *w, ask *a) {
         !ask_number(a, "max", 1, LIST_MAX, &max))
         return ASK_REFUSED;
     l.max = (uint16_t)max;
-    return ask_call(self, a, w->kv, DN_KV_LIST, &l, sizeof l);
+    return ask_call(self, a, w->kv, MSG_KV_LIST, &l, sizeof l);
 }
 
 ask_step op_list(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
@@ -201,11 +201,11 @@ ask_step op_numbers(dn_self *self, const ops_world *w, ask *a, const dn_msg *rep
             !ask_number(a, "max", 1, NUMBERS_MAX, &max))
             return ASK_REFUSED;
         const uint64_t after_n = (uint64_t)after;
-        return ask_call(self, a, w->kv, DN_KV_BY_NUMBER, &after_n, sizeof after_n);
+        return ask_call(self, a, w->kv, MSG_KV_BY_NUMBER, &after_n, sizeof after_n);
     }
     if (!ask_number(a, "max", 1, NUMBERS_MAX, &max)) return ASK_REFUSED;
     json_t *items = json_array();
-    for (DN_PACK_EACH_ID(dn_change, c, reply)) {
+    for (DN_PIPE_EACH_ID(dn_change, c, reply)) {
         if (len == max) break;
         (void)json_array_append_new(items, number_item(c));
         len++;

@@ -76,7 +76,7 @@ static http_response readiness(dn_self *self, const route_world *w, const exchan
 enum { READY_BEGINS, READY_TICK, READY_KV };
 
 static void take_status(exchange *x, const dn_msg *reply) {
-    if (dn_msg_kind(reply) != DN_STATUS) return;
+    if (dn_msg_kind(reply) != MSG_STATUS) return;
     if (x->stage == READY_TICK) {
         x->tick = *DN_BODY(dn_tick_status, reply);
         x->tick_answered = true;
@@ -93,7 +93,7 @@ route_step route_readyz(dn_self *self, const route_world *w, exchange *x, const 
     if (reply) take_status(x, reply);
     while (x->stage < READY_KV && step == ROUTE_DONE)
         step = exchange_call(self, x, x->stage == READY_BEGINS ? w->tick : w->kv,
-                             x->stage == READY_BEGINS ? DN_ASK_STATUS : DN_KV_STATUS, NULL, 0,
+                             x->stage == READY_BEGINS ? MSG_ASK_STATUS : MSG_KV_STATUS, NULL, 0,
                              PATIENCE_MS);
     return step == ROUTE_WAITS ? step : exchange_answer(x, readiness(self, w, x));
 }

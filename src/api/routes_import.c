@@ -2,8 +2,8 @@
  * While kv commits one batch the next is read; when that is full too, no more is read from the connection until there is
  * room, and what a piece brought to light waits in the reader. So a slow disk slows down who sends, and nothing piles up.
  * Of whoever sends slowly nothing is kept waiting for more: what has come is committed. */
+#include "actor/pipe.h"
 #include "routes.h"
-#include "service/pack.h"
 #include "userfile.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static int refuse_line(import *im, uint64_t line, const char *sentence) {
 }
 
 static bool is_full(const batch *b) {
-    return b->sets == SETS_MAX || b->bytes + dn_pack_room(sizeof(dn_kv_set) + DN_ID_MAX) > BATCH;
+    return b->sets == SETS_MAX || b->bytes + dn_pipe_stride(sizeof(dn_kv_set) + DN_ID_MAX) > BATCH;
 }
 
 static int on_fault(void *context, const char *sentence, uint64_t line) {
@@ -68,7 +68,7 @@ static int on_fault(void *context, const char *sentence, uint64_t line) {
 static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
     import      *im = context;
     batch       *b = &im->batches[im->filling];
-    const size_t room = dn_pack_room(sizeof(dn_kv_set) + user->id_len);
+    const size_t room = dn_pipe_stride(sizeof(dn_kv_set) + user->id_len);
     dn_kv_set   *set = (dn_kv_set *)(void *)(b->packed + b->bytes);
 
     assert(!is_full(b));
@@ -101,7 +101,7 @@ static route_step commit(dn_self *self, const route_world *w, exchange *x, impor
 
     /* It may have waited for another commit since it was taken. */
     if (!exchange_still_may(self, w, x)) return exchange_no_more(x);
-    if (dn_call(self, w->kv, DN_KV_SET, b->packed, b->bytes, COMMIT_MS, &x->call) < 0)
+    if (dn_call(self, w->kv, MSG_KV_SET, b->packed, b->bytes, COMMIT_MS, &x->call) < 0)
         return exchange_answer(x, http_problem(503, "the daemon cannot answer now; what was sent "
                                                     "may be sent again"));
     im->committing = true;
@@ -153,7 +153,7 @@ static route_step committed(dn_self *self, const route_world *w, exchange *x, im
     const batch *b = &im->batches[!im->filling];
 
     im->committing = false;
-    if (dn_msg_kind(reply) != DN_KV_ANSWER)
+    if (dn_msg_kind(reply) != MSG_KV_ANSWER)
         return exchange_answer(x, http_problem(503, "the daemon did not answer in time; what was "
                                                     "sent may be sent again"));
     const dn_kv_set_answer *answers = dn_msg_body_borrow(reply);

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "domain/text.h"
+#include "base/text.h"
 
 enum { COLUMNS_MAX = 64, SENTENCE = 320 };
 #define NOT_CLOSED "a quote is opened and not closed"

@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 enum {
-    WEB_KNOCK = DN_SERVICE_OWN, /* the socket: somebody wants in */
-    WEB_READY,                  /* a connection can be read or written */
+    WEB_KNOCK = MSG_OWN, /* the socket: somebody wants in */
+    WEB_READY,           /* a connection can be read or written */
     WEB_SWEEP,
     WEB_ROUND, /* of the feed */
     ACCEPTS_AT_ONCE = 64,
@@ -77,12 +77,12 @@ static int web_stopping(dn_self *self, void *state);
 
 static const dn_handler web_handlers[] = {
     {WEB_READY, web_on_ready},
-    {DN_KV_ANSWER, web_on_answer}, /* what the actors were asked for somebody */
-    {DN_KV_PAGE, web_on_answer},
-    {DN_STATUS, web_on_answer},
-    {DN_MINUTES, web_on_answer},
-    {DN_QUEUED_USER, web_on_answer},
-    {DN_RUNNING, web_on_answer},
+    {MSG_KV_ANSWER, web_on_answer}, /* what the actors were asked for somebody */
+    {MSG_KV_PAGE, web_on_answer},
+    {MSG_STATUS, web_on_answer},
+    {MSG_MINUTES, web_on_answer},
+    {MSG_QUEUED_USER, web_on_answer},
+    {MSG_RUNNING, web_on_answer},
     {DN_SLO_REPORT, web_on_answer},
     {DN_METRICS_PAGE, web_on_answer},
     {DN_MSG_REPORT, web_on_answer},
@@ -124,13 +124,13 @@ static void web_release(void *state) {
 /* Until they are known nobody is let in who needs one. */
 static void learn(dn_self *self, web *b) {
     if (b->guard.known || b->learning) return;
-    if (dn_call(self, b->world.kv, DN_KV_TOKENS, NULL, 0, LEARN_MS, &b->learning) < 0)
+    if (dn_call(self, b->world.kv, MSG_KV_TOKENS, NULL, 0, LEARN_MS, &b->learning) < 0)
         b->learning = 0;
 }
 
 static void learned(web *b, const dn_msg *reply) {
     b->learning = 0;
-    if (dn_msg_kind(reply) != DN_KV_ANSWER) return; /* the sweep asks again */
+    if (dn_msg_kind(reply) != MSG_KV_ANSWER) return; /* the sweep asks again */
     const dn_kv_tokens_answer *answer = dn_msg_body_borrow(reply);
     const int rc = answer->status == DN_OK ? guard_learn(&b->guard, answer->tokens, answer->len)
                                            : answer->status;
@@ -146,16 +146,16 @@ static int web_init(dn_self *self, void *state, const void *config) {
     b->config = config;
     b->world = (route_world){
         .service = b->config->service,
-        .kv = dn_name(self, DN_KV),
-        .tick = dn_name(self, DN_TICK),
+        .kv = dn_name(self, ACTOR_KV),
+        .tick = dn_name(self, ACTOR_TICK),
         .metrics = dn_name(self, DN_METRICS),
         .ops =
             {
                 .about = b->config->about,
-                .kv = dn_name(self, DN_KV),
-                .tick = dn_name(self, DN_TICK),
-                .queue = dn_name(self, DN_QUEUE),
-                .executor = dn_name(self, DN_EXECUTOR),
+                .kv = dn_name(self, ACTOR_KV),
+                .tick = dn_name(self, ACTOR_TICK),
+                .queue = dn_name(self, ACTOR_QUEUE),
+                .executor = dn_name(self, ACTOR_EXECUTOR),
                 .watcher = dn_name(self, DN_SLO_WATCHER),
                 .guard = &b->guard,
                 .since_ms = dn_now_ms(self),

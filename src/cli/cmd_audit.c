@@ -2,8 +2,8 @@
  * Users and rows are read one page after the other while a daemon may go on writing, so what does not fit is a suspicion
  * at first: each is looked at again, by itself, until it has stayed wrong for a while. */
 #include "audit_source.h"
+#include "cli_text.h"
 #include "store_direct.h"
-#include "text.h"
 #include "when.h"
 
 #include "api/words.h"

@@ -1,6 +1,6 @@
 /* cmd_completion.c - scripts by which a shell completes the commands: written from their table, so none is forgotten. */
+#include "cli_text.h"
 #include "reference.h"
-#include "text.h"
 
 #include <stdio.h>
 #include <string.h>

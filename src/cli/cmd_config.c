@@ -3,7 +3,7 @@
 #include "secrets.h"
 #include "serve_config.h"
 
-#include "service/recorder.h"
+#include "trace/recorder.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* cmd_replay.c - a trace, run in virtual time, and what came of it in a few words. */
+#include "cli_text.h"
 #include "command.h"
 #include "progress.h"
-#include "text.h"
 
 #include "obs/log.h"
 #include "replay/compare.h"

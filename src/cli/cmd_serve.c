@@ -4,10 +4,10 @@
 #include "admin_token.h"
 #include "command.h"
 #include "demo_users.h"
-#include "herald.h"
 #include "reload.h"
 #include "secrets.h"
 #include "serve_config.h"
+#include "startup.h"
 #include "url_file.h"
 
 #include "api/hangup.h"
@@ -17,7 +17,7 @@
 #include "obs/log.h"
 #include "obs/log_keeper.h"
 #include "obs/slo_watcher.h"
-#include "service/recorder.h"
+#include "trace/recorder.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -44,7 +44,7 @@ typedef struct served {
     dn_slo_watcher_config watcher;
     char                  listens[DN_WEB_ADDRESS]; /* HOST:PORT, as it has come to be */
     dn_hangup_config      hangup;
-    herald_config         herald;
+    startup_config        startup;
     dn_child_spec         edge[EDGE];
     dn_recorder_config    recorded;
     dn_recorder          *recorder; /* NULL: nothing is recorded */
@@ -371,17 +371,17 @@ static int tree_make(served *d) {
     d->web.on_loopback = dn_web_on_loopback(d->web.listener);
     d->web.conns_max = serve_web_conns(s);
     d->hangup = (dn_hangup_config){.on_hangup = on_hangup, .context = d};
-    d->herald = (herald_config){.data = s->data,
-                                .listens = d->listens,
-                                .scheme = d->web.tls ? "https" : "http",
-                                .runner = d->runner_shown,
-                                .program = d->call->program,
-                                .tick_ms = s->tick_ms,
-                                .window_minutes = (uint32_t)s->window_minutes,
-                                .max_concurrency = (uint32_t)s->max_concurrency,
-                                .demo = s->demo};
+    d->startup = (startup_config){.data = s->data,
+                                  .listens = d->listens,
+                                  .scheme = d->web.tls ? "https" : "http",
+                                  .runner = d->runner_shown,
+                                  .program = d->call->program,
+                                  .tick_ms = s->tick_ms,
+                                  .window_minutes = (uint32_t)s->window_minutes,
+                                  .max_concurrency = (uint32_t)s->max_concurrency,
+                                  .demo = s->demo};
     d->edge[0] = dn_hangup_child(&d->hangup);
-    d->edge[1] = herald_child(&d->herald);
+    d->edge[1] = startup_child(&d->startup);
     d->edge[2] = dn_web_child(&d->web);
     d->edge[3] = dn_metrics_child(&d->service);
     d->watcher = watcher_config(s);

@@ -1,8 +1,8 @@
 /* cmd_simulate.c - seeds, drawn, run and judged; and of the first that fails its shortest trace. */
+#include "cli_text.h"
 #include "command.h"
 #include "progress.h"
 #include "simulate_shortest.h"
-#include "text.h"
 
 #include "obs/log.h"
 

@@ -1,8 +1,8 @@
 /* cmd_token.c - tokens: who may ask the daemon, and what. */
 #include "client.h"
 
+#include "cli_text.h"
 #include "domain/daily.h"
-#include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* cmd_users.c - one user at a time, and lists of them. */
 #include "client.h"
 
+#include "cli_text.h"
 #include "domain/daily.h"
-#include "text.h"
 #include "when.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* cmd_users_file.c - whole files of users, in and out. Only a piece of them is ever in memory. */
+#include "cli_text.h"
 #include "client.h"
 #include "progress.h"
-#include "text.h"
 
 #include "api/userfile.h"
 #include "api/words.h"

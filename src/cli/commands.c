@@ -1,8 +1,8 @@
 /* commands.c - the way from argv to one of the commands (command_table.c), and help on the way. */
 #include "command.h"
 
+#include "cli_text.h"
 #include "reference.h"
-#include "text.h"
 
 #include <ctype.h>
 #include <stdarg.h>

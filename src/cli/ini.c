@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "text.h"
+#include "cli_text.h"
 
 typedef struct reader {
     FILE    *file;

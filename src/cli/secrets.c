@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "cli_text.h"
 
 enum { FILE_MAX = 4096 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli_text.h"
 #include "ini.h"
-#include "text.h"
 
 #define PREFIX     "DIURNAL_"
 #define PREFIX_LEN (sizeof PREFIX - 1)

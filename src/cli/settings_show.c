@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "cli_text.h"
 
 enum { SOURCE_COLUMN = 40, NUMBER_TEXT = 32 };
 

@@ -2,9 +2,9 @@
 #include "target.h"
 
 #include "admin_token.h"
+#include "cli_text.h"
 #include "settings.h"
 #include "store/store.h"
-#include "text.h"
 #include "wire.h"
 
 #include "api/token.h"

@@ -1,7 +1,7 @@
 /* url_file.c - see url_file.h. */
 #include "url_file.h"
 
-#include "text.h"
+#include "cli_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* when.c - see when.h. */
 #include "when.h"
 
-#include "text.h"
+#include "cli_text.h"
 
 #include <string.h>
 

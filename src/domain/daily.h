@@ -4,9 +4,8 @@
 #ifndef DIURNAL_DOMAIN_DAILY_H
 #define DIURNAL_DOMAIN_DAILY_H
 
-#include "civil.h"
-
-#include <string.h>
+#include "base/civil.h"
+#include "id.h"
 
 /* How a day ended for a user. Stored: the numbers stay. */
 typedef enum dn_daily_status {
@@ -88,30 +87,6 @@ dn_day_range dn_daily_missed(const dn_daily_user *user, dn_day recorded, int64_t
 /* When a user without a starts_on of its own begins: today for the letter of the rule, or tomorrow if its
  * cutoff of today has passed. */
 dn_day dn_daily_starts_on(uint32_t due, int64_t now_ms);
-
-/* An id: 1 to 128 bytes of UTF-8, no control characters, no spaces at the ends. NULL: it is one; else what is
- * wrong with it, as the end of a sentence about it. */
-enum { DN_ID_MAX = 128 };
-const char *dn_id_fault(const char *id, size_t len);
-
-/* As memcpy. Each attempt has its id copied half a dozen times, and most have four to eight bytes: these go as two halves,
- * which overlap and agree where they do. */
-static inline void dn_id_copy(char *to, const char *id, size_t len) {
-    uint32_t first, last;
-
-    if (len < sizeof first || len > 2 * sizeof first) {
-        memcpy(to, id, len);
-        return;
-    }
-    memcpy(&first, id, sizeof first);
-    memcpy(&last, id + len - sizeof last, sizeof last);
-    memcpy(to, &first, sizeof first);
-    memcpy(to + len - sizeof last, &last, sizeof last);
-}
-
-/* The character that text begins with, and how many bytes it takes; 0, and out_char untouched: that is not UTF-8, or
- * the text ends. */
-size_t dn_utf8_read(const char *text, size_t len, uint32_t *out_char);
 
 /* ---- Bounds of the settings ---- */
 enum { DN_WINDOW_MINUTES_MAX = 1440, DN_RETRY_MINUTES_MAX = 1440 };

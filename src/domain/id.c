@@ -2,9 +2,9 @@
  * An id is written into files, tables, logs, URLs and terminals, and typed by people. What cannot be seen
  * there is refused: control characters (an escape sequence in an id would run in the terminal of whoever
  * lists it) and white space at the ends, of whatever script, which nobody finds in a CSV file. */
-#include "daily.h"
+#include "id.h"
 
-#include <assert.h>
+#include "base/text.h"
 
 static bool is_control(uint32_t c);
 static bool is_space(uint32_t c);
@@ -31,39 +31,6 @@ const char *dn_id_fault(const char *id, size_t len) {
         at += c_len;
     }
     return space ? "ends with a space" : NULL;
-}
-
-/* The table 3-7 of the Unicode standard: a first byte says how many follow, and for four of them the second
- * byte has a narrower range, which rules out overlong forms, surrogates and what lies above U+10FFFF. */
-size_t dn_utf8_read(const char *text, size_t len, uint32_t *out_char) {
-    const uint8_t first = len > 0 ? (uint8_t)text[0] : 0x80;
-    uint8_t       min = 0x80, max = 0xbf;
-    size_t        more;
-    uint32_t      c;
-
-    if (first < 0x80) {
-        *out_char = first;
-        return 1;
-    }
-    if (first < 0xc2 || first > 0xf4) return 0;
-    more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-    if (len <= more) return 0;
-    if (first == 0xe0) min = 0xa0;
-    if (first == 0xed) max = 0x9f;
-    if (first == 0xf0) min = 0x90;
-    if (first == 0xf4) max = 0x8f;
-    c = first & (0x3fu >> more);
-    for (size_t i = 1; i <= more; i++) {
-        const uint8_t byte = (uint8_t)text[i];
-
-        if (byte < min || byte > max) return 0;
-        c = c << 6 | (byte & 0x3f);
-        min = 0x80, max = 0xbf;
-    }
-    assert(c >= 0x80);
-    assert(c <= 0x10ffff);
-    *out_char = c;
-    return more + 1;
 }
 
 /* General category Cc: C0, DEL and C1. */

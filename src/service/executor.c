@@ -5,18 +5,18 @@
  * commit. A crash here ends all tasks; their users are eligible again. */
 #include "executor.h"
 
+#include "actor/pipe.h"
 #include "events.h"
+#include "execution.h"
 #include "messages.h"
 #include "obs/log.h"
-#include "pack.h"
 #include "service.h"
-#include "task.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-    EXECUTOR_HERE = DN_SERVICE_OWN,
+    EXECUTOR_HERE = MSG_OWN,
     EXECUTOR_GRACE_IS_OVER,
     EXECUTOR_SAY,
     /* Tasks that are asked for by one message: each may take a connect's time to begin, and meanwhile its loop does
@@ -45,7 +45,7 @@ typedef struct executor {
     uint32_t                 room;      /* free slots the queue has not been told of */
     uint64_t                 unsettled; /* successes that kv has not answered for */
     uint32_t                 wanted;    /* tasks that are in to_tasks */
-    dn_task_terms            terms;
+    dn_execution_terms       terms;
     bool                     introduced, stopping;
     uint64_t                 told;   /* how many run, as it was said last */
     bool                     to_say; /* so many, changed or not */
@@ -69,17 +69,17 @@ static int executor_flush(dn_self *self, void *state);
 static int executor_stopping(dn_self *self, void *state);
 
 static const dn_handler executor_handlers[] = {
-    {DN_OUTCOME, executor_on_outcome},     /* task  -> its job has stopped */
-    {DN_WORK, executor_on_work},           /* queue -> to be started now */
-    {DN_FINALIZED, executor_on_finalized}, /* kv    -> a success is committed, or came late */
-    {DN_SUP_ENDED, executor_on_ended},     /* tasks -> a task was not started, or crashed */
-    {DN_MSG_DOWN, executor_on_down},       /* tasks itself has ended */
+    {MSG_OUTCOME, executor_on_outcome},     /* task  -> its job has stopped */
+    {MSG_WORK, executor_on_work},           /* queue -> to be started now */
+    {MSG_FINALIZED, executor_on_finalized}, /* kv    -> a success is committed, or came late */
+    {DN_SUP_ENDED, executor_on_ended},      /* tasks -> a task was not started, or crashed */
+    {DN_MSG_DOWN, executor_on_down},        /* tasks itself has ended */
     {DN_MSG_ROOM, executor_on_room},
     {EXECUTOR_GRACE_IS_OVER, executor_on_grace_is_over},
     {EXECUTOR_SAY, executor_on_say},   /* timer: for who has begun to listen */
     {EXECUTOR_HERE, executor_on_here}, /* once, for the flush that asks for the first work */
-    {DN_ASK_STATUS, executor_on_ask_status},
-    {DN_ASK_RUNNING, executor_on_ask_running},
+    {MSG_ASK_STATUS, executor_on_ask_status},
+    {MSG_ASK_RUNNING, executor_on_ask_running},
 };
 
 const dn_class dn_executor_class = {
@@ -102,19 +102,19 @@ static int executor_init(dn_self *self, void *state, const void *config) {
     const int      rc = dn_runner_new(self, &e->config->runner, &e->runner, why);
     if (rc < 0) dn_fail_code(rc, why);
     dn_own(self, e->runner, dn_runner_free);
-    e->terms = (dn_task_terms){e->runner, e->config->journal, e->config->job_timeout_ms,
-                               e->config->window_minutes};
+    e->terms = (dn_execution_terms){e->runner, e->config->journal, e->config->job_timeout_ms,
+                                    e->config->window_minutes};
     e->slots = dn_alloc(self, max * sizeof *e->slots);
     for (uint32_t i = 0; i < max; i++) e->slots[i].next_free = i + 1 < max ? i + 2 : 0;
     e->free = 1;
     e->room = max;
-    dn_pipe_init(self, &e->to_tasks, DN_TASKS, DN_SUP_START_ALL);
-    dn_pipe_init(self, &e->to_kv, DN_KV, DN_FINALIZE_SUCCESS);
-    dn_pipe_init(self, &e->to_kv_notes, DN_KV, DN_NOTE_ATTEMPTS);
-    dn_pipe_init(self, &e->to_queue, DN_QUEUE, DN_SETTLED);
+    dn_pipe_init(self, &e->to_tasks, ACTOR_EXECUTIONS, DN_SUP_START_ALL);
+    dn_pipe_init(self, &e->to_kv, ACTOR_KV, MSG_FINALIZE_SUCCESS);
+    dn_pipe_init(self, &e->to_kv_notes, ACTOR_KV, MSG_NOTE_ATTEMPTS);
+    dn_pipe_init(self, &e->to_queue, ACTOR_QUEUE, MSG_SETTLED);
     e->status.max_concurrency = max;
     dn_timer_after(self, e->config->tick_ms, EXECUTOR_SAY, 0);
-    (void)dn_monitor(self, dn_name(self, DN_TASKS), 0);
+    (void)dn_monitor(self, dn_name(self, ACTOR_EXECUTIONS), 0);
     return dn_send(self, dn_self_ref(self), EXECUTOR_HERE, NULL, 0);
 }
 
@@ -282,7 +282,7 @@ static void not_started(dn_self *self, executor *e, slot *s) {
 /* ---- Work ---- */
 
 static void start(dn_self *self, executor *e, const dn_work *w) {
-    const uint32_t size = (uint32_t)sizeof(dn_task_brief) + w->id_len;
+    const uint32_t size = (uint32_t)sizeof(dn_execution_brief) + w->id_len;
     slot          *s = slot_take(e);
 
     s->ticket = w->ticket;
@@ -297,8 +297,8 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
     dn_id_copy(s->id, w->id, w->id_len);
     dn_dynamic_wanted *wanted = dn_pipe_add(self, &e->to_tasks, sizeof *wanted + size);
     *wanted = (dn_dynamic_wanted){.tag = slot_tag(e, s), .size = size};
-    dn_task_brief *b = (dn_task_brief *)(void *)wanted->config;
-    *b = (dn_task_brief){
+    dn_execution_brief *b = (dn_execution_brief *)(void *)wanted->config;
+    *b = (dn_execution_brief){
         .executor = dn_self_ref(self),
         .terms = &e->terms,
         .n = w->n,
@@ -320,7 +320,7 @@ static int executor_on_work(dn_self *self, void *state, const dn_msg *msg) {
     executor     *e = state;
     const int64_t now_ms = dn_now_ms(self);
 
-    for (DN_PACK_EACH_ID(dn_work, w, msg)) {
+    for (DN_PIPE_EACH_ID(dn_work, w, msg)) {
         const dn_daily_user user = {w->due, DN_DAY_NONE, DN_DAY_NONE};
         if (!e->stopping && dn_daily_may_start(&user, w->day, e->config->window_minutes, now_ms)) {
             start(self, e, w);
@@ -337,9 +337,9 @@ static const dn_run_result unknown_error =
     (uint64_t)DN_CLASS_UNKNOWN << 8 | (uint64_t)DN_OUTCOME_ERROR;
 
 static int executor_on_outcome(dn_self *self, void *state, const dn_msg *msg) {
-    executor              *e = state;
-    const dn_task_outcome *o = dn_msg_body_borrow(msg);
-    slot                  *s = slot_of(e, o->tag);
+    executor                   *e = state;
+    const dn_execution_outcome *o = dn_msg_body_borrow(msg);
+    slot                       *s = slot_of(e, o->tag);
 
     if (s) stopped(self, e, s, o->result, dn_msg_size(msg) > sizeof *o ? o->detail : "");
     return DN_OK;
@@ -366,7 +366,7 @@ static int executor_on_down(dn_self *self, void *state, const dn_msg *msg) {
 static int executor_on_finalized(dn_self *self, void *state, const dn_msg *msg) {
     executor *e = state;
 
-    for (DN_PACK_EACH(dn_finalized, f, msg)) {
+    for (DN_PIPE_EACH(dn_finalized, f, msg)) {
         if (!dn_ref_equal(f->executor, dn_self_ref(self)))
             continue; /* one before this: the queue knows what was lost */
         e->unsettled--;
@@ -407,8 +407,8 @@ static int executor_flush(dn_self *self, void *state) {
     /* What cannot be told of is not to be run: kv and the queue set the pace. */
     if (e->room > 0 && !e->stopping && pipes_are_free(e)) {
         const dn_take take = {.room = e->room, .first = !e->introduced};
-        const int     rc = dn_send(self, dn_name(self, DN_QUEUE), DN_TAKE, &take, sizeof take);
-        if (rc == DN_EFULL) return dn_wait_room(self, dn_name(self, DN_QUEUE));
+        const int     rc = dn_send(self, dn_name(self, ACTOR_QUEUE), MSG_TAKE, &take, sizeof take);
+        if (rc == DN_EFULL) return dn_wait_room(self, dn_name(self, ACTOR_QUEUE));
         if (rc < 0) return DN_OK; /* the queue is gone: this actor will be started again with it */
         e->introduced = true;
         e->room = 0;
@@ -439,7 +439,8 @@ static int executor_stopping(dn_self *self, void *state) {
 
     /* Not the end of all, but a restart of one of those it works with: it starts again with them, the sooner the
      * better, and what it has in hand could not be settled any more. */
-    if (is_gone(self, DN_KV) || is_gone(self, DN_QUEUE) || is_gone(self, DN_TASKS)) return DN_STOP;
+    if (is_gone(self, ACTOR_KV) || is_gone(self, ACTOR_QUEUE) || is_gone(self, ACTOR_EXECUTIONS))
+        return DN_STOP;
     if (e->stopping) return may_end(e);
     e->stopping = true;
     if (e->status.in_flight > 0)
@@ -465,7 +466,7 @@ static int executor_on_grace_is_over(dn_self *self, void *state, const dn_msg *m
 static int executor_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
     const executor *e = state;
 
-    dn_reply(self, msg, DN_STATUS, &e->status, sizeof e->status);
+    dn_reply(self, msg, MSG_STATUS, &e->status, sizeof e->status);
     return DN_OK;
 }
 
@@ -475,8 +476,8 @@ static int executor_on_ask_running(dn_self *self, void *state, const dn_msg *msg
 
     for (uint32_t i = 0; i < e->status.max_concurrency; i++)
         if (e->slots[i].use % 2 == 1)
-            bytes += dn_pack_room(sizeof(dn_running) + e->slots[i].id_len);
-    dn_msg *scratch = dn_msg_new(self, DN_RUNNING, bytes);
+            bytes += dn_pipe_stride(sizeof(dn_running) + e->slots[i].id_len);
+    dn_msg *scratch = dn_msg_new(self, MSG_RUNNING, bytes);
     char   *at = dn_msg_body(scratch);
     for (uint32_t i = 0; i < e->status.max_concurrency; i++) {
         const slot *s = &e->slots[i];
@@ -488,9 +489,9 @@ static int executor_on_ask_running(dn_self *self, void *state, const dn_msg *msg
         r->due = s->due;
         r->id_len = s->id_len;
         memcpy(r->id, s->id, s->id_len);
-        at += dn_pack_room(sizeof *r + s->id_len);
+        at += dn_pipe_stride(sizeof *r + s->id_len);
     }
-    dn_reply(self, msg, DN_RUNNING, dn_msg_body(scratch), bytes);
+    dn_reply(self, msg, MSG_RUNNING, dn_msg_body(scratch), bytes);
     dn_msg_free(self, scratch);
     return DN_OK;
 }

@@ -12,7 +12,7 @@
 
 enum {
     AT_ONCE = 16,
-    HOOKS_LOOK = DN_SERVICE_OWN,
+    HOOKS_LOOK = MSG_OWN,
     HOOKS_TIME_IS_UP,
     HOOKS_TELL_AGAIN,
     HOOKS_RESULT, /* and AT_ONCE - 1 kinds more: one for each place */
@@ -49,9 +49,9 @@ static int hooks_on_tell_again(dn_self *self, void *state, const dn_msg *msg);
 static int hooks_on_any(dn_self *self, void *state, const dn_msg *msg);
 
 static const dn_handler hooks_handlers[] = {
-    {DN_HOOKS_ADDED, hooks_on_look}, /* kv    -> there are new ones */
-    {HOOKS_LOOK, hooks_on_look},     /* timer -> the next is due */
-    {DN_KV_ANSWER, hooks_on_answer}, /* kv    -> those that are due, or: it is written */
+    {MSG_HOOKS_ADDED, hooks_on_look}, /* kv    -> there are new ones */
+    {HOOKS_LOOK, hooks_on_look},      /* timer -> the next is due */
+    {MSG_KV_ANSWER, hooks_on_answer}, /* kv    -> those that are due, or: it is written */
     {DN_MSG_CALL_FAILED, hooks_on_call_failed},
     {HOOKS_TIME_IS_UP, hooks_on_time_is_up},
     {HOOKS_TELL_AGAIN, hooks_on_tell_again},
@@ -103,7 +103,8 @@ static int hooks_on_look(dn_self *self, void *state, const dn_msg *msg) {
     if (dn_msg_kind(msg) == HOOKS_LOOK) h->timer = 0;
     h->again = h->asking;
     if (h->asking || !free_place(h)) return DN_OK; /* whoever ends next looks */
-    const int rc = dn_call(self, dn_name(self, DN_KV), DN_KV_HOOKS, NULL, 0, CALL_TIMEOUT_MS, NULL);
+    const int rc =
+        dn_call(self, dn_name(self, ACTOR_KV), MSG_KV_HOOKS, NULL, 0, CALL_TIMEOUT_MS, NULL);
     if (rc == DN_OK) h->asking = true;
     else look_after(self, h, LOOK_AGAIN_MS);
     return DN_OK;
@@ -121,7 +122,7 @@ static void tell_kv(dn_self *self, hooks *h, place *p) {
 
     p->settling = true;
     p->call = 0;
-    if (dn_call(self, dn_name(self, DN_KV), DN_KV_HOOK_DONE, &o, sizeof o, CALL_TIMEOUT_MS,
+    if (dn_call(self, dn_name(self, ACTOR_KV), MSG_KV_HOOK_DONE, &o, sizeof o, CALL_TIMEOUT_MS,
                 &p->call) < 0)
         dn_timer_after(self, LOOK_AGAIN_MS, HOOKS_TELL_AGAIN, (uint64_t)(p - h->places));
 }

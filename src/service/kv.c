@@ -28,27 +28,27 @@ static int kv_flush(dn_self *self, void *state);
 static int kv_stopping(dn_self *self, void *state);
 
 static const dn_handler kv_handlers[] = {
-    {DN_FINALIZE_SUCCESS, kv_on_success},    /* executor -> a job was ok */
-    {DN_NOTE_ATTEMPTS, kv_on_note_attempts}, /* executor -> what the ledger will say of attempts */
-    {DN_FINALIZE_CUTOFF, kv_on_asked_by_tick}, /* tick     -> cutoffs have come */
-    {DN_RECORD_MISSED, kv_on_asked_by_tick},   /* tick     -> days ended that nobody saw */
-    {DN_DATE_BEGINS, kv_on_date},              /* tick     -> what is old may go, in a while */
-    {DN_KV_LOAD, kv_on_load},                  /* tick     -> all users, page by page */
-    {DN_KV_SET, kv_on_set},                    /* somebody -> register, or change */
-    {DN_KV_REMOVE, kv_on_remove},              /* somebody -> remove */
-    {DN_KV_HOOK_DONE, kv_on_write},            /* hooks    -> delivered, or to be tried again */
-    {DN_KV_HOOKS, kv_on_hooks},                /* hooks    -> what is in the outbox */
-    {DN_KV_USER, kv_on_user},                  /* questions: kv_read.c */
-    {DN_KV_BY_NUMBER, kv_on_by_number},
-    {DN_KV_LIST, kv_on_list},
-    {DN_KV_DAYS_OF, kv_on_days_of},
-    {DN_KV_DAY, kv_on_day},
-    {DN_KV_TOTALS, kv_on_totals},
-    {DN_KV_STATUS, kv_on_status},
-    {DN_KV_BACKUP, kv_on_backup},
-    {DN_KV_TOKENS, kv_on_tokens}, /* web      -> who may ask */
-    {DN_KV_TOKEN_ADD, kv_on_token_add},
-    {DN_KV_TOKEN_REMOVE, kv_on_token_remove},
+    {MSG_FINALIZE_SUCCESS, kv_on_success},    /* executor -> a job was ok */
+    {MSG_NOTE_ATTEMPTS, kv_on_note_attempts}, /* executor -> what the ledger will say of attempts */
+    {MSG_FINALIZE_CUTOFF, kv_on_asked_by_tick}, /* tick     -> cutoffs have come */
+    {MSG_RECORD_MISSED, kv_on_asked_by_tick},   /* tick     -> days ended that nobody saw */
+    {MSG_DATE_BEGINS, kv_on_date},              /* tick     -> what is old may go, in a while */
+    {MSG_KV_LOAD, kv_on_load},                  /* tick     -> all users, page by page */
+    {MSG_KV_SET, kv_on_set},                    /* somebody -> register, or change */
+    {MSG_KV_REMOVE, kv_on_remove},              /* somebody -> remove */
+    {MSG_KV_HOOK_DONE, kv_on_write},            /* hooks    -> delivered, or to be tried again */
+    {MSG_KV_HOOKS, kv_on_hooks},                /* hooks    -> what is in the outbox */
+    {MSG_KV_USER, kv_on_user},                  /* questions: kv_read.c */
+    {MSG_KV_BY_NUMBER, kv_on_by_number},
+    {MSG_KV_LIST, kv_on_list},
+    {MSG_KV_DAYS_OF, kv_on_days_of},
+    {MSG_KV_DAY, kv_on_day},
+    {MSG_KV_TOTALS, kv_on_totals},
+    {MSG_KV_STATUS, kv_on_status},
+    {MSG_KV_BACKUP, kv_on_backup},
+    {MSG_KV_TOKENS, kv_on_tokens}, /* web      -> who may ask */
+    {MSG_KV_TOKEN_ADD, kv_on_token_add},
+    {MSG_KV_TOKEN_REMOVE, kv_on_token_remove},
     {KV_BACKUP_STEP, kv_on_backup_step},
     {KV_GO_ON, kv_on_go_on},
     {KV_RETRY, kv_on_retry},
@@ -80,7 +80,7 @@ static int outbox_clock_begins(dn_self *self, kv *k) {
     return rc;
 }
 
-static void numbers_release(void *numbers) { dn_numbers_done(numbers); }
+static void numbers_release(void *numbers) { dn_number_map_done(numbers); }
 
 static int kv_init(dn_self *self, void *state, const void *config) {
     kv          *k = state;
@@ -98,9 +98,9 @@ static int kv_init(dn_self *self, void *state, const void *config) {
     k->sources = dn_alloc(self, most * sizeof *k->sources);
     k->users = dn_alloc(self, KV_PAGE_USERS * sizeof *k->users);
     k->answer = dn_alloc(self, KV_ANSWER_BYTES);
-    dn_pipe_init(self, &k->to_tick, DN_TICK, DN_USERS_CHANGED);
-    dn_pipe_init(self, &k->to_queue, DN_QUEUE, DN_USERS_CHANGED);
-    dn_pipe_init(self, &k->to_executor, DN_EXECUTOR, DN_FINALIZED);
+    dn_pipe_init(self, &k->to_tick, ACTOR_TICK, MSG_USERS_CHANGED);
+    dn_pipe_init(self, &k->to_queue, ACTOR_QUEUE, MSG_USERS_CHANGED);
+    dn_pipe_init(self, &k->to_executor, ACTOR_EXECUTOR, MSG_FINALIZED);
     int rc = dn_store_count(k->store, &k->status.users);
     kv_look_at(k, rc, "counting users");
     if (rc == DN_OK) rc = outbox_clock_begins(self, k);
@@ -139,8 +139,8 @@ static int kv_on_write(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 void kv_note_pending(kv *k, const dn_msg *msg) {
-    for (DN_PACK_EACH(dn_success, s, msg))
-        if (dn_numbers_put(&k->pending_ok, s->n, (uint32_t)s->day) < 0)
+    for (DN_PIPE_EACH(dn_success, s, msg))
+        if (dn_number_map_put(&k->pending_ok, s->n, (uint32_t)s->day) < 0)
             dn_fail_code(DN_ENOMEM, "no memory for what waits to be written");
 }
 
@@ -157,19 +157,19 @@ static int kv_on_remove(dn_self *self, void *state, const dn_msg *msg) {
     const dn_kv_user_answer nobody = {.status = DN_EDEAD};
 
     if (DN_BODY(dn_kv_id, msg)->len > 0) join(self, state, msg);
-    else if (dn_msg_is_request(msg)) dn_reply(self, msg, DN_KV_ANSWER, &nobody, sizeof nobody);
+    else if (dn_msg_is_request(msg)) dn_reply(self, msg, MSG_KV_ANSWER, &nobody, sizeof nobody);
     return DN_OK;
 }
 
-static void note_waiting(dn_numbers *pending, uint64_t n, dn_day day) {
-    if (dn_numbers_put(pending, n, (uint32_t)day) < 0)
+static void note_waiting(dn_number_map *pending, uint64_t n, dn_day day) {
+    if (dn_number_map_put(pending, n, (uint32_t)day) < 0)
         dn_fail_code(DN_ENOMEM, "no memory for what waits to be written");
 }
 
 /* The planner asks at every tick until it is told: what stands in the line already does not join it again. False: nothing
  * of it does, and it is nobody's from now on. */
 static bool cutoff_joins(kv *k, dn_cutoff *c) {
-    const uint64_t *waits = dn_numbers_find(&k->pending, c->n);
+    const uint64_t *waits = dn_number_map_find(&k->pending, c->n);
 
     if (waits && *waits == (uint32_t)c->day) {
         c->n = 0;
@@ -182,7 +182,7 @@ static bool cutoff_joins(kv *k, dn_cutoff *c) {
 /* Likewise. What waits are all days up to the one that is noted; it may lie behind those that are asked for, where the
  * clock was set back since. */
 static bool missed_join(kv *k, dn_missed_days *m) {
-    const uint64_t *waits = dn_numbers_find(&k->pending_missed, m->n);
+    const uint64_t *waits = dn_number_map_find(&k->pending_missed, m->n);
     const dn_day    last = waits ? (dn_day)(uint32_t)*waits : 0;
 
     if (waits && last >= m->days.last) {
@@ -202,7 +202,7 @@ static int kv_on_asked_by_tick(dn_self *self, void *state, const dn_msg *msg) {
     for (size_t at = 0; at < dn_msg_size(m); at += kv_entry_size(m, dn_msg_body(m))) {
         void *entry = (char *)dn_msg_body(m) + at;
         any |=
-            dn_msg_kind(m) == DN_FINALIZE_CUTOFF ? cutoff_joins(k, entry) : missed_join(k, entry);
+            dn_msg_kind(m) == MSG_FINALIZE_CUTOFF ? cutoff_joins(k, entry) : missed_join(k, entry);
     }
     if (!any) {
         dn_msg_free(self, m);
@@ -218,7 +218,7 @@ static bool sets_are_sound(const dn_msg *msg, size_t *out_len) {
     bool   sound = true;
     size_t len = 0;
 
-    for (DN_PACK_EACH_ID(dn_kv_set, s, msg)) {
+    for (DN_PIPE_EACH_ID(dn_kv_set, s, msg)) {
         sound = sound && s->due < DN_DAY_MINUTES && !dn_id_fault(s->id, s->id_len);
         len++;
     }
@@ -231,23 +231,23 @@ static int kv_on_set(dn_self *self, void *state, const dn_msg *msg) {
     size_t                 len;
 
     if (sets_are_sound(msg, &len)) join(self, state, msg);
-    else if (dn_msg_is_request(msg)) dn_reply(self, msg, DN_KV_ANSWER, &refused, sizeof refused);
+    else if (dn_msg_is_request(msg)) dn_reply(self, msg, MSG_KV_ANSWER, &refused, sizeof refused);
     return DN_OK;
 }
 
 /* What came behind the end of its day, or for a user who had been removed. A window begins the day before its cutoff
  * at most. Without the memory for it: tomorrow. */
 static void forget_old_attempts(kv *k) {
-    dn_numbers kept = {0};
-    size_t     at = 0;
+    dn_number_map kept = {0};
+    size_t        at = 0;
 
-    for (const dn_number_row *r; (r = dn_numbers_next(&k->attempts, &at));) {
+    for (const dn_number_row *r; (r = dn_number_map_next(&k->attempts, &at));) {
         if ((dn_day)(r->value >> 32) < k->today - 1) continue;
-        if (dn_numbers_put(&kept, r->key, r->value) == DN_OK) continue;
-        dn_numbers_done(&kept);
+        if (dn_number_map_put(&kept, r->key, r->value) == DN_OK) continue;
+        dn_number_map_done(&kept);
         return;
     }
-    dn_numbers_done(&k->attempts);
+    dn_number_map_done(&k->attempts);
     k->attempts = kept;
 }
 
@@ -278,9 +278,9 @@ static int kv_on_note_attempts(dn_self *self, void *state, const dn_msg *msg) {
     kv *k = state;
 
     (void)self;
-    for (DN_PACK_EACH(dn_attempt_note, a, msg))
-        if (dn_numbers_put(&k->attempts, kv_attempts_key(a->n, a->day),
-                           kv_attempts_of(a->day, a->attempts, a->cls)) < 0)
+    for (DN_PIPE_EACH(dn_attempt_note, a, msg))
+        if (dn_number_map_put(&k->attempts, kv_attempts_key(a->n, a->day),
+                              kv_attempts_of(a->day, a->attempts, a->cls)) < 0)
             dn_fail_code(DN_ENOMEM, "no memory for what was tried");
     return DN_OK;
 }

@@ -2,10 +2,10 @@
 #ifndef DIURNAL_SERVICE_KV_H
 #define DIURNAL_SERVICE_KV_H
 
-#include "domain/numbers.h"
+#include "actor/pipe.h"
+#include "base/number_map.h"
 #include "events.h"
 #include "messages.h"
-#include "pack.h"
 #include "service.h"
 
 enum {
@@ -17,7 +17,7 @@ enum {
     KV_SCAN_MAX = 20000,  /* rows looked at for one answer: some milliseconds */
     KV_ANSWER_BYTES = 1 << 20,
     KV_HOOKS_MAX = 64, /* in one answer */
-    KV_GO_ON = DN_SERVICE_OWN,
+    KV_GO_ON = MSG_OWN,
     KV_RETRY,
     KV_IDLE,
     KV_BACKUP_STEP,
@@ -48,11 +48,11 @@ typedef struct kv {
     const dn_service_config *config;
     dn_store                *store;
     kv_line                  line;
-    dn_numbers attempts;       /* kv_attempts_key -> kv_attempts_of, until the day is finalized */
-    dn_numbers pending;        /* n -> day of a cutoff in the line */
-    dn_numbers pending_ok;     /* n -> day of a success in the line, while loading */
-    dn_numbers pending_missed; /* n -> last day of a `missed` in the line */
-    dn_pipe    to_tick, to_queue, to_executor;
+    dn_number_map attempts;   /* kv_attempts_key -> kv_attempts_of, until the day is finalized */
+    dn_number_map pending;    /* n -> day of a cutoff in the line */
+    dn_number_map pending_ok; /* n -> day of a success in the line, while loading */
+    dn_number_map pending_missed; /* n -> last day of a `missed` in the line */
+    dn_pipe       to_tick, to_queue, to_executor;
 
     dn_write        *writes; /* of the present transaction */
     dn_write_result *results;

@@ -19,7 +19,7 @@ typedef struct instants {
 /* At the instant of its tick; of now, if the clock was set back meanwhile: then its time may be still to come, and the
  * store refuses it. */
 static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c, instants now) {
-    const uint64_t *known = dn_numbers_find(&k->attempts, kv_attempts_key(c->n, c->day));
+    const uint64_t *known = dn_number_map_find(&k->attempts, kv_attempts_key(c->n, c->day));
 
     *w = (dn_write){
         .op = DN_WRITE_FINALIZE,
@@ -85,16 +85,16 @@ static void write_hook(dn_write *w, const dn_hook_outcome *h, instants now) {
 static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, instants now) {
     if (kv_entry_is_void(msg, entry)) return false;
     switch (dn_msg_kind(msg)) {
-    case DN_FINALIZE_CUTOFF: write_cutoff(k, w, entry, now); return true;
-    case DN_FINALIZE_SUCCESS: write_success(w, entry); return true;
-    case DN_RECORD_MISSED: write_missed(w, entry); return true;
-    case DN_KV_SET: write_set(w, entry, now.wall_ms); return true;
-    case DN_KV_REMOVE: {
+    case MSG_FINALIZE_CUTOFF: write_cutoff(k, w, entry, now); return true;
+    case MSG_FINALIZE_SUCCESS: write_success(w, entry); return true;
+    case MSG_RECORD_MISSED: write_missed(w, entry); return true;
+    case MSG_KV_SET: write_set(w, entry, now.wall_ms); return true;
+    case MSG_KV_REMOVE: {
         const dn_kv_id *id = entry;
         *w = (dn_write){.op = DN_WRITE_REMOVE, .id = id->id, .id_len = id->len};
         return true;
     }
-    case DN_KV_HOOK_DONE: write_hook(w, entry, now); return true;
+    case MSG_KV_HOOK_DONE: write_hook(w, entry, now); return true;
     case KV_FORGET: *w = (dn_write){.op = DN_WRITE_FORGET, .day = kv_first_kept(msg)}; return true;
     default: return false;
     }
@@ -164,15 +164,15 @@ static void tell_change(dn_self *self, kv *k, const dn_user *u, uint64_t ticket,
 }
 
 static void forget_attempts(kv *k, uint64_t n, dn_day day) {
-    uint64_t *known = dn_numbers_find(&k->attempts, kv_attempts_key(n, day));
+    uint64_t *known = dn_number_map_find(&k->attempts, kv_attempts_key(n, day));
 
-    if (known && (dn_day)(*known >> 32) <= day) dn_numbers_drop(&k->attempts, known);
+    if (known && (dn_day)(*known >> 32) <= day) dn_number_map_drop(&k->attempts, known);
 }
 
-static void waits_no_more(dn_numbers *pending, uint64_t n, dn_day day) {
-    uint64_t *waits = dn_numbers_find(pending, n);
+static void waits_no_more(dn_number_map *pending, uint64_t n, dn_day day) {
+    uint64_t *waits = dn_number_map_find(pending, n);
 
-    if (waits && *waits == (uint32_t)day) dn_numbers_drop(pending, waits);
+    if (waits && *waits == (uint32_t)day) dn_number_map_drop(pending, waits);
 }
 
 static const char *day_text(kv *k, dn_day day) {
@@ -239,7 +239,7 @@ static void answer_user(dn_self *self, const dn_msg *msg, int status, const dn_u
     dn_kv_user_answer answer = {.status = status};
 
     if (user) answer.user = *user;
-    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
 }
 
 /* What each write has come to, for everyone but who waits for an answer. */
@@ -261,7 +261,7 @@ static void tell(dn_self *self, kv *k) {
             tell_change(self, k, &r->user, /* ticket= */ 0, true, true);
             say(self, k, DN_HAPPENED_REMOVED, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
             for (dn_day day = 0; day < 2; day++)
-                (void)dn_numbers_remove(&k->attempts, kv_attempts_key(r->user.n, day));
+                (void)dn_number_map_remove(&k->attempts, kv_attempts_key(r->user.n, day));
             k->status.users--;
             break;
         case DN_WRITE_FINALIZE:
@@ -278,7 +278,7 @@ static void tell(dn_self *self, kv *k) {
         }
     }
     /* One that is not there asks when it is. */
-    if (hooks && dn_send(self, dn_name(self, DN_HOOKS), DN_HOOKS_ADDED, NULL, 0) == DN_EFULL)
+    if (hooks && dn_send(self, dn_name(self, ACTOR_HOOKS), MSG_HOOKS_ADDED, NULL, 0) == DN_EFULL)
         dn_log(DN_LOG_DEBUG, "hooks.busy", "the hooks' mailbox is full: they look by themselves");
 }
 
@@ -293,7 +293,7 @@ static void answer_sets(dn_self *self, const kv *k, const dn_msg *msg, size_t at
         answers[i] = status == DN_OK ? (dn_kv_set_answer){DN_OK, r->wrote, r->user.starts_on}
                                      : (dn_kv_set_answer){status, DN_WROTE_GONE, DN_DAY_NONE};
     }
-    dn_reply(self, msg, DN_KV_ANSWER, answers, len * sizeof *answers);
+    dn_reply(self, msg, MSG_KV_ANSWER, answers, len * sizeof *answers);
 }
 
 /* To the call that msg is, whose writes begin at `at`. */
@@ -301,14 +301,14 @@ static void answer(dn_self *self, const kv *k, const dn_msg *msg, size_t at, siz
                    int status) {
     const dn_write_result *r = &k->results[at];
 
-    if (dn_msg_kind(msg) == DN_KV_SET) {
+    if (dn_msg_kind(msg) == MSG_KV_SET) {
         answer_sets(self, k, msg, at, len, status);
-    } else if (dn_msg_kind(msg) == DN_KV_REMOVE) {
+    } else if (dn_msg_kind(msg) == MSG_KV_REMOVE) {
         if (status == DN_OK && r->wrote == DN_WROTE_GONE) status = DN_EDEAD;
         answer_user(self, msg, status, status == DN_OK ? &r->user : NULL);
     } else {
         const dn_kv_words words = {.status = status};
-        dn_reply(self, msg, DN_KV_ANSWER, &words, sizeof words);
+        dn_reply(self, msg, MSG_KV_ANSWER, &words, sizeof words);
     }
 }
 

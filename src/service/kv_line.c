@@ -13,19 +13,19 @@ void kv_line_done(void *line) {
 
 uint32_t kv_entry_size(const dn_msg *msg, const void *entry) {
     switch (dn_msg_kind(msg)) {
-    case DN_FINALIZE_CUTOFF: return sizeof(dn_cutoff);
-    case DN_FINALIZE_SUCCESS: return sizeof(dn_success);
-    case DN_RECORD_MISSED: return sizeof(dn_missed_days);
-    case DN_KV_SET:
-        return (uint32_t)dn_pack_room(sizeof(dn_kv_set) + ((const dn_kv_set *)entry)->id_len);
+    case MSG_FINALIZE_CUTOFF: return sizeof(dn_cutoff);
+    case MSG_FINALIZE_SUCCESS: return sizeof(dn_success);
+    case MSG_RECORD_MISSED: return sizeof(dn_missed_days);
+    case MSG_KV_SET:
+        return (uint32_t)dn_pipe_stride(sizeof(dn_kv_set) + ((const dn_kv_set *)entry)->id_len);
     default: return (uint32_t)dn_msg_size(msg); /* one entry is all there is */
     }
 }
 
 bool kv_entry_is_void(const dn_msg *msg, const void *entry) {
     switch (dn_msg_kind(msg)) {
-    case DN_FINALIZE_CUTOFF: return ((const dn_cutoff *)entry)->n == 0;
-    case DN_RECORD_MISSED: return ((const dn_missed_days *)entry)->n == 0;
+    case MSG_FINALIZE_CUTOFF: return ((const dn_cutoff *)entry)->n == 0;
+    case MSG_RECORD_MISSED: return ((const dn_missed_days *)entry)->n == 0;
     default: return false;
     }
 }

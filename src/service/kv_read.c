@@ -15,20 +15,20 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
  * is sure to ask for them to the end, or ends itself, and the next one begins anew. */
 static void end_to_load(kv *k) {
     k->loading = false;
-    dn_numbers_done(&k->pending_ok);
+    dn_number_map_done(&k->pending_ok);
 }
 
 static void begin_to_load(kv *k) {
     end_to_load(k);
     k->loading = true;
     for (size_t i = 0; i < k->line.len; i++)
-        if (dn_msg_kind(k->line.rows[i].msg) == DN_FINALIZE_SUCCESS)
+        if (dn_msg_kind(k->line.rows[i].msg) == MSG_FINALIZE_SUCCESS)
             kv_note_pending(k, k->line.rows[i].msg);
 }
 
 /* The last day that is finalized, a success that is decided and not committed included while a planner loads. */
 static dn_day last_day_of(const kv *k, const dn_user *u) {
-    const uint64_t *day = dn_numbers_find(&k->pending_ok, u->n);
+    const uint64_t *day = dn_number_map_find(&k->pending_ok, u->n);
 
     return day && (dn_day)*day > u->last_day ? (dn_day)*day : u->last_day;
 }
@@ -61,7 +61,7 @@ static int read_page(kv *k, const dn_msg *msg, bool for_planner, size_t *out_len
         dn_change     *c = (dn_change *)(void *)(k->answer + bytes);
         *c = change_of(u, for_planner ? last_day_of(k, u) : u->last_day);
         memcpy(c->id, u->id, u->id_len);
-        bytes += dn_pack_room(sizeof *c + u->id_len);
+        bytes += dn_pipe_stride(sizeof *c + u->id_len);
     }
     *out_bytes = bytes;
     return DN_OK;
@@ -75,7 +75,7 @@ int kv_on_load(dn_self *self, void *state, const dn_msg *msg) {
     const int rc = read_page(k, msg, true, &len, &bytes);
     if (rc < 0) return rc;
     if (len == 0) end_to_load(k);
-    dn_reply(self, msg, DN_KV_PAGE, k->answer, bytes);
+    dn_reply(self, msg, MSG_KV_PAGE, k->answer, bytes);
     return DN_OK;
 }
 
@@ -84,7 +84,7 @@ int kv_on_by_number(dn_self *self, void *state, const dn_msg *msg) {
     size_t    len = 0, bytes = 0;
     const int rc = read_page(k, msg, false, &len, &bytes);
 
-    if (rc == DN_OK) dn_reply(self, msg, DN_KV_PAGE, k->answer, bytes);
+    if (rc == DN_OK) dn_reply(self, msg, MSG_KV_PAGE, k->answer, bytes);
     return rc;
 }
 
@@ -97,7 +97,7 @@ int kv_on_user(dn_self *self, void *state, const dn_msg *msg) {
 
     answer.status = dn_store_user(k->store, id->id, id->len, &answer.user);
     kv_look_at(k, answer.status, "reading a user");
-    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
 }
 
@@ -129,7 +129,7 @@ int kv_on_list(dn_self *self, void *state, const dn_msg *msg) {
         answer->last_len = last.id_len;
         memcpy(answer->last, last.id, last.id_len);
     }
-    dn_reply(self, msg, DN_KV_ANSWER, answer, sizeof *answer + answer->len * sizeof(dn_user));
+    dn_reply(self, msg, MSG_KV_ANSWER, answer, sizeof *answer + answer->len * sizeof(dn_user));
     return DN_OK;
 }
 
@@ -151,7 +151,7 @@ static void rows_reply(dn_self *self, const kv *k, const dn_msg *msg, dn_kv_rows
     kv_look_at(k, rc, "reading the ledger");
     answer->status = rc;
     answer->len = rc == DN_OK ? (uint32_t)len : 0;
-    dn_reply(self, msg, DN_KV_ANSWER, answer, sizeof *answer + answer->len * size);
+    dn_reply(self, msg, MSG_KV_ANSWER, answer, sizeof *answer + answer->len * size);
 }
 
 int kv_on_days_of(dn_self *self, void *state, const dn_msg *msg) {
@@ -207,7 +207,7 @@ int kv_on_hooks(dn_self *self, void *state, const dn_msg *msg) {
     answer->wait_ms = next_ms == INT64_MAX ? INT64_MAX : next_ms - now_ms;
     kv_look_at(k, answer->status, "reading the outbox");
     answer->len = answer->status == DN_OK ? (uint32_t)len : 0;
-    dn_reply(self, msg, DN_KV_ANSWER, answer, sizeof *answer + answer->len * sizeof(dn_hook));
+    dn_reply(self, msg, MSG_KV_ANSWER, answer, sizeof *answer + answer->len * sizeof(dn_hook));
     return DN_OK;
 }
 
@@ -220,7 +220,7 @@ int kv_on_status(dn_self *self, void *state, const dn_msg *msg) {
     k->status.tried = k->attempts.len;
     k->status.full = k->full;
     k->status.ledger_since = dn_store_ledger_since(k->store);
-    dn_reply(self, msg, DN_STATUS, &k->status, sizeof k->status);
+    dn_reply(self, msg, MSG_STATUS, &k->status, sizeof k->status);
     return DN_OK;
 }
 
@@ -230,7 +230,7 @@ static void say(dn_self *self, const dn_msg *msg, int status, const char *words)
     dn_kv_words answer = {.status = status};
 
     memcpy(answer.words, words, strnlen(words, sizeof answer.words - 1));
-    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
 }
 
 static void release_backup(void *backup) { dn_backup_free(backup); }

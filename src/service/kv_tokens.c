@@ -16,7 +16,7 @@ int kv_on_tokens(dn_self *self, void *state, const dn_msg *msg) {
     answer->status = dn_store_tokens(k->store, answer->tokens, DN_TOKENS_MAX, &len);
     kv_look_at(k, answer->status, "reading tokens");
     answer->len = answer->status == DN_OK ? (uint32_t)len : 0;
-    dn_reply(self, msg, DN_KV_ANSWER, answer, sizeof *answer + answer->len * sizeof(dn_token));
+    dn_reply(self, msg, MSG_KV_ANSWER, answer, sizeof *answer + answer->len * sizeof(dn_token));
     return DN_OK;
 }
 
@@ -26,7 +26,7 @@ int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
 
     answer.status = dn_store_token_add(k->store, &answer.token);
     kv_look_at(k, answer.status, "making a token");
-    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
 }
 
@@ -36,6 +36,6 @@ int kv_on_token_remove(dn_self *self, void *state, const dn_msg *msg) {
 
     answer.status = dn_store_token_remove(k->store, answer.token.n);
     kv_look_at(k, answer.status, "revoking a token");
-    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
 }

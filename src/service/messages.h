@@ -9,66 +9,66 @@
 #include "store/store.h"
 
 /* Names under which they find each other. */
-#define DN_KV       "kv"
-#define DN_QUEUE    "queue"
-#define DN_TASKS    "tasks"
-#define DN_EXECUTOR "executor"
-#define DN_TICK     "tick"
-#define DN_HOOKS    "hooks"
+#define ACTOR_KV         "kv"
+#define ACTOR_QUEUE      "queue"
+#define ACTOR_EXECUTIONS "tasks"
+#define ACTOR_EXECUTOR   "executor"
+#define ACTOR_TICK       "tick"
+#define ACTOR_HOOKS      "hooks"
 
 enum dn_service_msg {
-    /* The day, in its order. Between DN_WORK and DN_OUTCOME executor has tasks started by DN_SUP_START_ALL, a
-     * dn_task_brief each, and hears by DN_SUP_ENDED of those that did not start, or crashed. */
-    DN_PLAN_ATTEMPTS =
+    /* The day, in its order. Between MSG_WORK and MSG_OUTCOME executor has tasks started by DN_SUP_START_ALL, a
+     * dn_execution_brief each, and hears by DN_SUP_ENDED of those that did not start, or crashed. */
+    MSG_PLAN_ATTEMPTS =
         1, /* tick     -> queue     dn_attempt...: if it is not queued, running or throttled */
-    DN_FINALIZE_CUTOFF, /* tick     -> kv        dn_cutoff...: conditional */
-    DN_RECORD_MISSED,   /* tick     -> kv        dn_missed_days... */
-    DN_DATE_BEGINS,     /* tick     -> kv        dn_date: old ledger rows may go */
-    DN_PLAN_ENDS,       /* tick     -> queue     a call: DN_PLANNED, uint64_t: so many were taken */
-    DN_PLANNED,
-    DN_TAKE,             /* executor -> queue     dn_take: room for so many more */
-    DN_WORK,             /* queue    -> executor  dn_work... */
-    DN_OUTCOME,          /* task     -> executor  dn_task_outcome */
-    DN_NOTE_ATTEMPTS,    /* executor -> kv        dn_attempt_note...: for the ledger, memory only */
-    DN_FINALIZE_SUCCESS, /* executor -> kv        dn_success...: conditional */
-    DN_FINALIZED,        /* kv       -> executor  dn_finalized...: after the commit */
-    DN_SETTLED,          /* executor -> queue     dn_settled...: out of "queued or running" */
-    DN_USERS_CHANGED,    /* kv       -> tick, queue  dn_change...: after the commit */
-    DN_USERS_TOLD_AGAIN, /* tick     -> queue     dn_change...: kv's, behind the plan made without them */
-    DN_HOOKS_ADDED, /* kv       -> hooks     nothing: look at the outbox */
+    MSG_FINALIZE_CUTOFF, /* tick     -> kv        dn_cutoff...: conditional */
+    MSG_RECORD_MISSED,   /* tick     -> kv        dn_missed_days... */
+    MSG_DATE_BEGINS,     /* tick     -> kv        dn_date: old ledger rows may go */
+    MSG_PLAN_ENDS, /* tick     -> queue     a call: MSG_PLANNED, uint64_t: so many were taken */
+    MSG_PLANNED,
+    MSG_TAKE,          /* executor -> queue     dn_take: room for so many more */
+    MSG_WORK,          /* queue    -> executor  dn_work... */
+    MSG_OUTCOME,       /* task     -> executor  dn_execution_outcome */
+    MSG_NOTE_ATTEMPTS, /* executor -> kv        dn_attempt_note...: for the ledger, memory only */
+    MSG_FINALIZE_SUCCESS, /* executor -> kv        dn_success...: conditional */
+    MSG_FINALIZED,        /* kv       -> executor  dn_finalized...: after the commit */
+    MSG_SETTLED,          /* executor -> queue     dn_settled...: out of "queued or running" */
+    MSG_USERS_CHANGED,    /* kv       -> tick, queue  dn_change...: after the commit */
+    MSG_USERS_TOLD_AGAIN, /* tick     -> queue     dn_change...: kv's, behind the plan made without them */
+    MSG_HOOKS_ADDED, /* kv       -> hooks     nothing: look at the outbox */
 
-    /* Calls to kv. Each has one answer, DN_KV_ANSWER unless it says otherwise. SET and REMOVE may be sent as well:
+    /* Calls to kv. Each has one answer, MSG_KV_ANSWER unless it says otherwise. SET and REMOVE may be sent as well:
      * then nobody is told, and they wait in the line while the disk is full. */
-    DN_KV_LOAD, /* tick: uint64_t after_n, from 0 to the empty page -> DN_KV_PAGE, dn_change... */
-    DN_KV_BY_NUMBER,    /* uint64_t after_n  -> DN_KV_PAGE, dn_change...: what is committed */
-    DN_KV_SET,          /* dn_kv_set...      -> dn_kv_set_answer... */
-    DN_KV_REMOVE,       /* dn_kv_id          -> dn_kv_user_answer */
-    DN_KV_USER,         /* dn_kv_id          -> dn_kv_user_answer */
-    DN_KV_LIST,         /* dn_kv_list        -> dn_kv_list_answer, dn_user... */
-    DN_KV_DAYS_OF,      /* dn_kv_days_of     -> dn_kv_rows_answer, dn_ledger_row... */
-    DN_KV_DAY,          /* dn_kv_day         -> dn_kv_rows_answer, dn_ledger_row... */
-    DN_KV_TOTALS,       /* dn_kv_totals      -> dn_kv_rows_answer, dn_day_totals... */
-    DN_KV_STATUS,       /* nothing           -> dn_kv_status */
-    DN_KV_BACKUP,       /* path              -> dn_kv_words */
-    DN_KV_HOOKS,        /* hooks: nothing    -> dn_kv_hooks_answer, dn_hook... */
-    DN_KV_TOKENS,       /* nothing           -> dn_kv_tokens_answer, dn_token... */
-    DN_KV_TOKEN_ADD,    /* dn_token          -> dn_kv_token_answer */
-    DN_KV_TOKEN_REMOVE, /* uint64_t n     -> dn_kv_token_answer */
-    DN_KV_HOOK_DONE,    /* hooks: dn_hook_outcome -> dn_kv_words */
-    DN_KV_PAGE,
-    DN_KV_ANSWER,
+    MSG_KV_LOAD, /* tick: uint64_t after_n, from 0 to the empty page -> MSG_KV_PAGE, dn_change... */
+    MSG_KV_BY_NUMBER,    /* uint64_t after_n  -> MSG_KV_PAGE, dn_change...: what is committed */
+    MSG_KV_SET,          /* dn_kv_set...      -> dn_kv_set_answer... */
+    MSG_KV_REMOVE,       /* dn_kv_id          -> dn_kv_user_answer */
+    MSG_KV_USER,         /* dn_kv_id          -> dn_kv_user_answer */
+    MSG_KV_LIST,         /* dn_kv_list        -> dn_kv_list_answer, dn_user... */
+    MSG_KV_DAYS_OF,      /* dn_kv_days_of     -> dn_kv_rows_answer, dn_ledger_row... */
+    MSG_KV_DAY,          /* dn_kv_day         -> dn_kv_rows_answer, dn_ledger_row... */
+    MSG_KV_TOTALS,       /* dn_kv_totals      -> dn_kv_rows_answer, dn_day_totals... */
+    MSG_KV_STATUS,       /* nothing           -> dn_kv_status */
+    MSG_KV_BACKUP,       /* path              -> dn_kv_words */
+    MSG_KV_HOOKS,        /* hooks: nothing    -> dn_kv_hooks_answer, dn_hook... */
+    MSG_KV_TOKENS,       /* nothing           -> dn_kv_tokens_answer, dn_token... */
+    MSG_KV_TOKEN_ADD,    /* dn_token          -> dn_kv_token_answer */
+    MSG_KV_TOKEN_REMOVE, /* uint64_t n     -> dn_kv_token_answer */
+    MSG_KV_HOOK_DONE,    /* hooks: dn_hook_outcome -> dn_kv_words */
+    MSG_KV_PAGE,
+    MSG_KV_ANSWER,
 
     /* Calls to the others, for who looks at the day. */
-    DN_ASK_STATUS,  /* -> DN_STATUS, the actor's own dn_..._status */
-    DN_ASK_MINUTES, /* tick: dn_day     -> DN_MINUTES, dn_roster_minute[1440] */
-    DN_ASK_USER,    /* queue: dn_kv_id  -> DN_QUEUED_USER, dn_queued_user */
-    DN_ASK_RUNNING, /* executor         -> DN_RUNNING, dn_running... */
-    DN_STATUS,
-    DN_MINUTES,
-    DN_QUEUED_USER,
-    DN_RUNNING,
+    MSG_ASK_STATUS,  /* -> MSG_STATUS, the actor's own dn_..._status */
+    MSG_ASK_MINUTES, /* tick: dn_day     -> MSG_MINUTES, dn_planner_index_minute[1440] */
+    MSG_ASK_USER,    /* queue: dn_kv_id  -> MSG_QUEUED_USER, dn_queued_user */
+    MSG_ASK_RUNNING, /* executor         -> MSG_RUNNING, dn_running... */
+    MSG_STATUS,
+    MSG_MINUTES,
+    MSG_QUEUED_USER,
+    MSG_RUNNING,
 
-    DN_SERVICE_OWN, /* from here on: what an actor sends itself */
+    MSG_OWN, /* from here on: what an actor sends itself */
 };
 
 /* ---- Packed entries. Those with an id end with its bytes. ---- */
@@ -116,11 +116,11 @@ typedef struct dn_work {
     char     id[];
 } dn_work;
 
-typedef struct dn_task_outcome {
-    uint64_t      tag; /* of its dn_task_brief */
+typedef struct dn_execution_outcome {
+    uint64_t      tag; /* of its dn_execution_brief */
     dn_run_result result;
     char          detail[]; /* to its NUL; nothing at all if there is nothing to say */
-} dn_task_outcome;
+} dn_execution_outcome;
 
 typedef struct dn_attempt_note {
     uint64_t n;
@@ -286,7 +286,7 @@ typedef struct dn_executor_status {
 typedef struct dn_tick_status {
     bool     loaded;
     bool     planning; /* not all that the last tick asked for has been sent */
-    uint64_t users, roster_bytes;
+    uint64_t users, index_bytes;
     uint64_t ticks;
     int64_t  last_ms, next_ms, took_us; /* of the last tick, in its handlers */
     int64_t  last_ns;                   /* when it began, by the steady clock */

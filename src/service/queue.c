@@ -4,17 +4,17 @@
  * again at the next tick, and the executor and the planner start again with the queue. */
 #include "queue.h"
 
+#include "actor/pipe.h"
 #include "events.h"
 #include "messages.h"
 #include "obs/log.h"
-#include "pack.h"
-#include "queue_book.h"
+#include "queue_records.h"
 #include "service.h"
 
 #include <string.h>
 
 enum {
-    QUEUE_SWEEP = DN_SERVICE_OWN,
+    QUEUE_SWEEP = MSG_OWN,
     QUEUE_GO_ON,
     EXPIRE_AT_ONCE = 1000,
     SWEEP_MS = 60000,
@@ -24,7 +24,7 @@ enum {
 
 typedef struct queue {
     const dn_service_config *config;
-    book                     book;
+    queue_records            book;
     dn_pipe                  to_executor;
     uint32_t                 room;     /* what the executor has asked for and not got */
     dn_ref                   planner;  /* nobody: none has said anything since the last one ended */
@@ -52,17 +52,17 @@ static int queue_on_room(dn_self *self, void *state, const dn_msg *msg);
 static int queue_flush(dn_self *self, void *state);
 
 static const dn_handler queue_handlers[] = {
-    {DN_PLAN_ATTEMPTS, queue_on_plan},    /* tick     -> dedupe and throttle */
-    {DN_PLAN_ENDS, queue_on_plan_ends},   /* tick     -> how many of them were taken? */
-    {DN_TAKE, queue_on_take},             /* executor -> room for more */
-    {DN_SETTLED, queue_on_settled},       /* executor -> it neither waits nor runs any more */
-    {DN_USERS_CHANGED, queue_on_changed}, /* kv       -> another due, a day closed, a user gone */
-    {DN_USERS_TOLD_AGAIN, queue_on_changed}, /* tick  -> the same, behind a plan without it */
-    {DN_MSG_DOWN, queue_on_down},            /* a planner has ended, behind all it said */
+    {MSG_PLAN_ATTEMPTS, queue_on_plan},    /* tick     -> dedupe and throttle */
+    {MSG_PLAN_ENDS, queue_on_plan_ends},   /* tick     -> how many of them were taken? */
+    {MSG_TAKE, queue_on_take},             /* executor -> room for more */
+    {MSG_SETTLED, queue_on_settled},       /* executor -> it neither waits nor runs any more */
+    {MSG_USERS_CHANGED, queue_on_changed}, /* kv       -> another due, a day closed, a user gone */
+    {MSG_USERS_TOLD_AGAIN, queue_on_changed}, /* tick  -> the same, behind a plan without it */
+    {DN_MSG_DOWN, queue_on_down},             /* a planner has ended, behind all it said */
     {QUEUE_GO_ON, queue_on_go_on},
     {QUEUE_SWEEP, queue_on_sweep}, /* what need not be remembered is forgotten */
-    {DN_ASK_STATUS, queue_on_ask_status},
-    {DN_ASK_USER, queue_on_ask_user},
+    {MSG_ASK_STATUS, queue_on_ask_status},
+    {MSG_ASK_USER, queue_on_ask_user},
     {DN_MSG_ROOM, queue_on_room},
 };
 
@@ -80,10 +80,10 @@ static int queue_init(dn_self *self, void *state, const void *config) {
 
     q->config = config;
     q->book.key = (dn_hash_key){dn_random(self), dn_random(self)};
-    dn_own(self, &q->book, book_done);
+    dn_own(self, &q->book, records_done);
     q->book.tickets =
         dn_random(self) >> 1; /* none that kv may still have of a queue before this one */
-    dn_pipe_init(self, &q->to_executor, DN_EXECUTOR, DN_WORK);
+    dn_pipe_init(self, &q->to_executor, ACTOR_EXECUTOR, MSG_WORK);
     dn_timer_after(self, SWEEP_MS, QUEUE_SWEEP, 0);
     return DN_OK;
 }
@@ -124,17 +124,17 @@ static int queue_on_down(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-static bool is_sure(const queue *q, const book_record *r) {
-    return r->planner == BOOK_KV_SAID || r->planner == q->planners;
+static bool is_sure(const queue *q, const queue_record *r) {
+    return r->planner == RECORD_KV_SAID || r->planner == q->planners;
 }
 
-static void believe(queue *q, const dn_attempt *a, book_record *r) {
+static void believe(queue *q, const dn_attempt *a, queue_record *r) {
     if (is_sure(q, r)) return;
     if (r->n && r->n != a->n) return; /* of this one it says nothing */
     r->planner = q->planners;
     if (!r->n || r->user.due == a->due) return;
     r->user.due = a->due;
-    if (r->state == BOOK_QUEUED) book_reorder(&q->book, r);
+    if (r->state == RECORD_QUEUED) records_reorder(&q->book, r);
 }
 
 /* The throttle counts from tick to tick, not from when their plans come here: else a plan that comes a little sooner
@@ -147,11 +147,11 @@ static int64_t tick_of(dn_self *self, const queue *q, const dn_attempt *a) {
     return late_ns < every_ns ? a->at_ns : a->at_ns + late_ns / every_ns * every_ns;
 }
 
-static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *r) {
+static void plan_one(dn_self *self, queue *q, const dn_attempt *a, queue_record *r) {
     const int64_t now_ns = tick_of(self, q, a);
 
     believe(q, a, r);
-    if (r->state != BOOK_IDLE) {
+    if (r->state != RECORD_IDLE) {
         q->status.deduped++;
         ignored(self, q, a, "dedupe");
         return;
@@ -166,13 +166,13 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *
         ignored(self, q, a, "dedupe");
         return;
     }
-    book_day *d = book_day_of(r, a->day);
+    record_day *d = records_day_of(r, a->day);
     if (now_ns < d->next_ns) {
         q->status.throttled++;
         ignored(self, q, a, "throttle");
         return;
     }
-    if (book_enqueue(&q->book, r, a->n, a->day, a->due, a->context_epoch) < 0)
+    if (records_enqueue(&q->book, r, a->n, a->day, a->due, a->context_epoch) < 0)
         dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
     d->next_ns = now_ns + (int64_t)q->config->retry_delay_minutes * DN_MINUTE_MS * 1000000;
     q->taken++;
@@ -184,10 +184,11 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, book_record *
 static void plan_some(dn_self *self, queue *q, const dn_attempt *const *some, size_t len) {
     uint64_t hashes[PLANS_AT_ONCE];
 
-    for (size_t i = 0; i < len; i++) hashes[i] = book_fetch(&q->book, some[i]->id, some[i]->id_len);
+    for (size_t i = 0; i < len; i++)
+        hashes[i] = records_fetch(&q->book, some[i]->id, some[i]->id_len);
     for (size_t i = 0; i < len; i++) {
         const dn_attempt *a = some[i];
-        book_record      *r = book_open_hashed(&q->book, hashes[i], a->id, a->id_len);
+        queue_record     *r = records_open_hashed(&q->book, hashes[i], a->id, a->id_len);
         if (!r) dn_fail_code(DN_ENOMEM, "no memory for one more in the queue");
         plan_one(self, q, a, r);
     }
@@ -199,7 +200,7 @@ static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
     size_t            len = 0;
 
     planner_is(self, q, dn_msg_from(msg));
-    for (DN_PACK_EACH_ID(dn_attempt, a, msg)) {
+    for (DN_PIPE_EACH_ID(dn_attempt, a, msg)) {
         some[len++] = a;
         if (len < PLANS_AT_ONCE) continue;
         plan_some(self, q, some, len);
@@ -224,71 +225,71 @@ static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
 
     planner_is(self, q, dn_msg_from(msg));
     q->unsure = false;
-    dn_reply(self, msg, DN_PLANNED, &q->taken, sizeof q->taken);
+    dn_reply(self, msg, MSG_PLANNED, &q->taken, sizeof q->taken);
     q->taken = 0;
     say_depth(self, q);
     return DN_OK;
 }
 
-static void dropped(dn_self *self, queue *q, book_record *r) {
+static void dropped(dn_self *self, queue *q, queue_record *r) {
     DN_SAY(q->config->journal, self, DN_HAPPENED_DROPPED, .n = r->n, .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
-    book_unqueue(&q->book, r);
+    records_unqueue(&q->book, r);
 }
 
 /* The planner may hear later than the queue that there is nothing more to ask for, and ask once more. */
-static void keep_a_while(dn_self *self, book_record *r) {
+static void keep_a_while(dn_self *self, queue_record *r) {
     r->keep_ns = dn_mono_ns(self) + (int64_t)SWEEP_MS * 1000000;
 }
 
 /* Whose run has changed it still runs, as a rule, and is found by its ticket at once. */
-static book_record *record_of(const queue *q, const dn_change *c) {
-    book_record *r = c->ticket ? book_of_ticket(&q->book, c->ticket) : NULL;
+static queue_record *record_of(const queue *q, const dn_change *c) {
+    queue_record *r = c->ticket ? records_of_ticket(&q->book, c->ticket) : NULL;
 
-    return r && r->n == c->n ? r : book_find(&q->book, c->id, c->id_len);
+    return r && r->n == c->n ? r : records_find(&q->book, c->id, c->id_len);
 }
 
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
     queue     *q = state;
-    const bool by_kv = dn_msg_kind(msg) == DN_USERS_CHANGED;
+    const bool by_kv = dn_msg_kind(msg) == MSG_USERS_CHANGED;
 
-    for (DN_PACK_EACH_ID(dn_change, c, msg)) {
-        book_record *r = record_of(q, c);
-        if (!r || r->n != c->n || (!by_kv && r->planner == BOOK_KV_SAID)) continue;
+    for (DN_PIPE_EACH_ID(dn_change, c, msg)) {
+        queue_record *r = record_of(q, c);
+        if (!r || r->n != c->n || (!by_kv && r->planner == RECORD_KV_SAID)) continue;
         const bool moved = r->user.due != c->due;
         r->user = (dn_daily_user){c->due, c->last_day, c->starts_on};
         r->context_epoch = c->context_epoch;
         r->gone = c->removed;
-        r->planner = by_kv ? BOOK_KV_SAID : q->planners;
+        r->planner = by_kv ? RECORD_KV_SAID : q->planners;
         if (r->gone) keep_a_while(self, r);
-        if (r->state != BOOK_QUEUED) continue;
+        if (r->state != RECORD_QUEUED) continue;
         if (r->gone) dropped(self, q, r);
-        else if (moved) book_reorder(&q->book, r);
+        else if (moved) records_reorder(&q->book, r);
     }
     return DN_OK;
 }
 
 /* ---- Out ---- */
 
-static void expired(dn_self *self, queue *q, book_record *r) {
+static void expired(dn_self *self, queue *q, queue_record *r) {
     DN_SAY(q->config->journal, self, DN_HAPPENED_EXPIRED, .n = r->n, .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
-    book_unqueue(&q->book, r);
+    records_unqueue(&q->book, r);
     q->status.expired++;
     if (dn_log_wanted(DN_LOG_DEBUG))
         dn_log(DN_LOG_DEBUG, "queue.expired", "user %.*s: its window is over", r->id_len, r->id);
 }
 
-static void hand_out(dn_self *self, queue *q, book_record *r) {
-    if (book_run(&q->book, r) < 0) dn_fail_code(DN_ENOMEM, "no memory for one more that runs");
+static void hand_out(dn_self *self, queue *q, queue_record *r) {
+    if (records_run(&q->book, r) < 0) dn_fail_code(DN_ENOMEM, "no memory for one more that runs");
     dn_work *w = dn_pipe_add(self, &q->to_executor, sizeof *w + r->id_len);
     w->ticket = r->ticket;
     w->n = r->n;
     w->day = r->day;
     w->context_epoch = r->context_epoch;
-    w->attempt = book_next_attempt(book_day_of(r, r->day));
+    w->attempt = records_next_attempt(records_day_of(r, r->day));
     w->due = (uint16_t)r->user.due;
-    w->cls = book_day_of(r, r->day)->cls;
+    w->cls = records_day_of(r, r->day)->cls;
     w->id_len = r->id_len;
     dn_id_copy(w->id, r->id, r->id_len);
     q->room--;
@@ -301,7 +302,7 @@ static int queue_flush(dn_self *self, void *state) {
     const int64_t now_ms = dn_now_ms(self);
     int           left = EXPIRE_AT_ONCE;
 
-    for (book_record *r; q->room > 0 && left > 0 && !q->unsure && (r = book_first(&q->book));) {
+    for (queue_record *r; q->room > 0 && left > 0 && !q->unsure && (r = records_first(&q->book));) {
         if (is_sure(q, r) &&
             dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms)) {
             hand_out(self, q, r);
@@ -328,7 +329,7 @@ static int queue_on_go_on(dn_self *self, void *state, const dn_msg *msg) {
 
 /* What the executor before this one had in hand ended with it. */
 static void executor_is_new(dn_self *self, queue *q, dn_ref executor) {
-    book_stop_all(&q->book);
+    records_stop_all(&q->book);
     q->room = 0;
     dn_pipe_redirect(self, &q->to_executor, executor);
 }
@@ -338,7 +339,7 @@ static void executor_is_new(dn_self *self, queue *q, dn_ref executor) {
 static int queue_on_take(dn_self *self, void *state, const dn_msg *msg) {
     queue         *q = state;
     const dn_take *t = DN_BODY(dn_take, msg);
-    const dn_ref   executor = dn_whereis(self, dn_name(self, DN_EXECUTOR));
+    const dn_ref   executor = dn_whereis(self, dn_name(self, ACTOR_EXECUTOR));
 
     if (!dn_ref_equal(dn_msg_from(msg), executor)) return DN_OK;
     if (t->first) executor_is_new(self, q, executor);
@@ -349,15 +350,15 @@ static int queue_on_take(dn_self *self, void *state, const dn_msg *msg) {
 static int queue_on_settled(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
-    for (DN_PACK_EACH(dn_settled, s, msg)) {
-        book_record *r = book_of_ticket(&q->book, s->ticket);
+    for (DN_PIPE_EACH(dn_settled, s, msg)) {
+        queue_record *r = records_of_ticket(&q->book, s->ticket);
         if (!r) continue; /* of an executor before this one */
-        book_day *d = book_day_of(r, r->day);
+        record_day *d = records_day_of(r, r->day);
         d->attempts = (uint16_t)s->attempts;
         d->cls = s->cls;
         if (s->finalized && r->user.last_day < r->day) r->user.last_day = r->day;
         keep_a_while(self, r);
-        book_stop(&q->book, r);
+        records_stop(&q->book, r);
     }
     return DN_OK;
 }
@@ -376,7 +377,7 @@ static int queue_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
     (void)msg;
-    const bool more = book_sweep(&q->book, SWEEP_RECORDS, dn_mono_ns(self), dn_now_ms(self));
+    const bool more = records_sweep(&q->book, SWEEP_RECORDS, dn_mono_ns(self), dn_now_ms(self));
     dn_timer_after(self, more ? 1 : SWEEP_MS, QUEUE_SWEEP, 0);
     return DN_OK;
 }
@@ -388,27 +389,27 @@ static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
 
     q->status.queued = q->book.waiting.len;
     q->status.running = q->book.running_len;
-    q->status.known = book_len(&q->book);
-    dn_reply(self, msg, DN_STATUS, &q->status, sizeof q->status);
+    q->status.known = records_len(&q->book);
+    dn_reply(self, msg, MSG_STATUS, &q->status, sizeof q->status);
     return DN_OK;
 }
 
 static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg) {
     const queue    *q = state;
     const dn_kv_id *id = DN_BODY(dn_kv_id, msg);
-    book_record    *r = book_find(&q->book, id->id, id->len);
+    queue_record   *r = records_find(&q->book, id->id, id->len);
     dn_queued_user  answer = {.known = r != NULL, .day = DN_DAY_NONE};
 
     if (r) {
-        const book_day *d = r->days[0].day > r->days[1].day ? &r->days[0] : &r->days[1];
-        const int64_t   left_ns = d->next_ns - dn_mono_ns(self);
-        answer.queued = r->state == BOOK_QUEUED;
-        answer.running = r->state == BOOK_RUNNING;
+        const record_day *d = r->days[0].day > r->days[1].day ? &r->days[0] : &r->days[1];
+        const int64_t     left_ns = d->next_ns - dn_mono_ns(self);
+        answer.queued = r->state == RECORD_QUEUED;
+        answer.running = r->state == RECORD_RUNNING;
         answer.day = d->day;
         answer.attempts = d->attempts;
         answer.cls = d->cls;
         answer.throttled_ms = d->next_ns > INT64_MIN && left_ns > 0 ? left_ns / 1000000 : 0;
     }
-    dn_reply(self, msg, DN_QUEUED_USER, &answer, sizeof answer);
+    dn_reply(self, msg, MSG_QUEUED_USER, &answer, sizeof answer);
     return DN_OK;
 }

@@ -1,16 +1,16 @@
 /* queue_order.c - a sorted row and a heap, of which the one or the other has the first. */
 #include "queue_order.h"
 
-#include "domain/room.h"
-#include "queue_book.h"
+#include "base/pages.h"
+#include "queue_records.h"
 
 #include <assert.h>
 
 enum { LEAST = 64 };
 
 void order_done(order *o) {
-    dn_room_free(o->row, o->row_cap * sizeof *o->row);
-    dn_room_free(o->heap, o->heap_cap * sizeof *o->heap);
+    dn_pages_free(o->row, o->row_cap * sizeof *o->row);
+    dn_pages_free(o->heap, o->heap_cap * sizeof *o->heap);
     *o = (order){0};
 }
 
@@ -20,7 +20,7 @@ static bool goes_before(order_key a, order_key b) {
 
 static int grow(order_place **places, size_t *cap) {
     const size_t wider = *cap ? *cap * 2 : LEAST;
-    void        *grown = dn_room_grow(*places, *cap * sizeof **places, wider * sizeof **places);
+    void        *grown = dn_pages_grow(*places, *cap * sizeof **places, wider * sizeof **places);
 
     if (!grown) return DN_ENOMEM;
     *places = grown;
@@ -85,7 +85,7 @@ static bool row_takes(const order *o, order_key key) {
            (o->row_len == 0 || !goes_before(key, o->row[o->row_len - 1].key));
 }
 
-void order_put(order *o, book_record *who, order_key key) {
+void order_put(order *o, queue_record *who, order_key key) {
     const order_place p = {key, who};
 
     who->in_row = row_takes(o, key);
@@ -99,14 +99,14 @@ void order_put(order *o, book_record *who, order_key key) {
     o->len++;
 }
 
-book_record *order_first(const order *o) {
+queue_record *order_first(const order *o) {
     if (o->row_len == 0) return o->heap_len > 0 ? o->heap[0].who : NULL;
     const order_place *first = &o->row[o->row_at];
     if (o->heap_len > 0 && goes_before(o->heap[0].key, first->key)) first = &o->heap[0];
     return first->who;
 }
 
-order_key order_drop(order *o, book_record *who) {
+order_key order_drop(order *o, queue_record *who) {
     const size_t    at = who->place;
     const order_key key = who->in_row ? o->row[at].key : o->heap[at].key;
 

@@ -6,7 +6,7 @@
 
 #include "diurnal/base.h"
 
-struct book_record;
+struct queue_record;
 
 typedef struct order_key {
     int64_t  cutoff_ms;
@@ -14,8 +14,8 @@ typedef struct order_key {
 } order_key;
 
 typedef struct order_place {
-    order_key           key;
-    struct book_record *who; /* in the row: NULL: has left it */
+    order_key            key;
+    struct queue_record *who; /* in the row: NULL: has left it */
 } order_place;
 
 /* Zeroed nobody waits. */
@@ -30,9 +30,9 @@ typedef struct order {
 void order_done(order *o);
 
 /* Room for one more than wait. */
-DN_MUST_USE int     order_reserve(order *o);
-void                order_put(order *o, struct book_record *who, order_key key);
-struct book_record *order_first(const order *o);                   /* NULL: nobody waits */
-order_key           order_drop(order *o, struct book_record *who); /* there is room for it still */
+DN_MUST_USE int      order_reserve(order *o);
+void                 order_put(order *o, struct queue_record *who, order_key key);
+struct queue_record *order_first(const order *o);         /* NULL: nobody waits */
+order_key order_drop(order *o, struct queue_record *who); /* there is room for it still */
 
 #endif

@@ -1,14 +1,14 @@
 /* tick.c - decides once a tick what each user needs now.
  * The planner only plans: it asks the queue for attempts and kv for cutoffs, and waits for neither. It knows all
- * users by heart (roster.h), told by kv at its start and at every change. A large tick is planned in slices, a
+ * users by heart (planner_index.h), told by kv at its start and at every change. A large tick is planned in slices, a
  * message each, so that nothing else on the loop waits long. A crash here costs one tick and a load. */
 #include "tick.h"
 
-#include "domain/roster.h"
+#include "actor/pipe.h"
 #include "events.h"
 #include "messages.h"
 #include "obs/log.h"
-#include "pack.h"
+#include "planner_index.h"
 #include "service.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    TICK_NOW = DN_SERVICE_OWN,
+    TICK_NOW = MSG_OWN,
     TICK_GO_ON,
     TICK_OVER,
     TICK_CATCH_UP,
@@ -37,7 +37,7 @@ typedef struct deferred {
 
 typedef struct tick {
     const dn_service_config *config;
-    dn_roster               *roster;
+    dn_planner_index        *planner_index;
     dn_pipe                  to_queue, to_queue_changes, to_kv, to_kv_missed;
     dn_timer_id              timer;
     uint64_t timer_no; /* in its message: one that was cancelled may have fired already */
@@ -50,14 +50,14 @@ typedef struct tick {
     int64_t due_ns;           /* the next one */
     int64_t came_ns, at_ns;   /* the last one that came; the one that is planned */
 
-    bool           scanning, paused, again; /* again: the next tick came meanwhile */
-    dn_roster_scan scan;
-    int64_t        begun_ns;
-    dn_roster_plan plans[PLANS_AT_ONCE];
-    deferred       deferred;
-    uint64_t       eligible, cutoffs, missed;
-    bool           ending;   /* planned; the queue has not said yet how many it took */
-    dn_call_id     end_call; /* 0: it could not be asked yet */
+    bool                  scanning, paused, again; /* again: the next tick came meanwhile */
+    dn_planner_index_scan scan;
+    int64_t               begun_ns;
+    dn_planner_index_plan plans[PLANS_AT_ONCE];
+    deferred              deferred;
+    uint64_t              eligible, cutoffs, missed;
+    bool                  ending;   /* planned; the queue has not said yet how many it took */
+    dn_call_id            end_call; /* 0: it could not be asked yet */
 
     dn_tick_status status;
 } tick;
@@ -77,18 +77,18 @@ static int tick_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
 static int tick_on_ask_minutes(dn_self *self, void *state, const dn_msg *msg);
 
 static const dn_handler tick_handlers[] = {
-    {DN_USERS_CHANGED, tick_on_changed}, /* kv    -> users as they are now */
-    {TICK_GO_ON, tick_on_go_on},         /* the next slice */
-    {TICK_NOW, tick_on_now},             /* timer -> a tick begins */
-    {TICK_OVER, tick_on_over},           /* the last slice is done: how long did it take? */
-    {DN_PLANNED, tick_on_planned},       /* queue -> so many of the plan it took */
-    {TICK_CATCH_UP, tick_on_catch_up},   /* some of the changes that came meanwhile */
-    {DN_KV_PAGE, tick_on_page},          /* kv    -> a page of all users, at the start */
-    {DN_MSG_CLOCK, tick_on_clock},       /* the wall clock stepped: the next tick is another one */
-    {DN_MSG_ROOM, tick_on_room},         /* a full mailbox has room again */
+    {MSG_USERS_CHANGED, tick_on_changed}, /* kv    -> users as they are now */
+    {TICK_GO_ON, tick_on_go_on},          /* the next slice */
+    {TICK_NOW, tick_on_now},              /* timer -> a tick begins */
+    {TICK_OVER, tick_on_over},            /* the last slice is done: how long did it take? */
+    {MSG_PLANNED, tick_on_planned},       /* queue -> so many of the plan it took */
+    {TICK_CATCH_UP, tick_on_catch_up},    /* some of the changes that came meanwhile */
+    {MSG_KV_PAGE, tick_on_page},          /* kv    -> a page of all users, at the start */
+    {DN_MSG_CLOCK, tick_on_clock},        /* the wall clock stepped: the next tick is another one */
+    {DN_MSG_ROOM, tick_on_room},          /* a full mailbox has room again */
     {DN_MSG_CALL_FAILED, tick_on_call_failed},
-    {DN_ASK_STATUS, tick_on_ask_status},
-    {DN_ASK_MINUTES, tick_on_ask_minutes},
+    {MSG_ASK_STATUS, tick_on_ask_status},
+    {MSG_ASK_MINUTES, tick_on_ask_minutes},
 };
 
 const dn_class dn_tick_class = {
@@ -109,7 +109,7 @@ static void deferred_release(void *rows) {
 }
 
 static int ask_for_page(dn_self *self, uint64_t after_n) {
-    return dn_call(self, dn_name(self, DN_KV), DN_KV_LOAD, &after_n, sizeof after_n,
+    return dn_call(self, dn_name(self, ACTOR_KV), MSG_KV_LOAD, &after_n, sizeof after_n,
                    LOAD_TIMEOUT_MS, NULL);
 }
 
@@ -123,14 +123,14 @@ static int tick_init(dn_self *self, void *state, const void *config) {
 
     t->config = config;
     t->date = DN_DAY_NONE;
-    const int rc = dn_roster_new(&t->roster);
+    const int rc = dn_planner_index_new(&t->planner_index);
     if (rc < 0) return rc;
-    dn_own(self, t->roster, dn_roster_free);
+    dn_own(self, t->planner_index, dn_planner_index_free);
     dn_own(self, &t->deferred, deferred_release);
-    dn_pipe_init(self, &t->to_queue, DN_QUEUE, DN_PLAN_ATTEMPTS);
-    dn_pipe_init(self, &t->to_queue_changes, DN_QUEUE, DN_USERS_TOLD_AGAIN);
-    dn_pipe_init(self, &t->to_kv, DN_KV, DN_FINALIZE_CUTOFF);
-    dn_pipe_init(self, &t->to_kv_missed, DN_KV, DN_RECORD_MISSED);
+    dn_pipe_init(self, &t->to_queue, ACTOR_QUEUE, MSG_PLAN_ATTEMPTS);
+    dn_pipe_init(self, &t->to_queue_changes, ACTOR_QUEUE, MSG_USERS_TOLD_AGAIN);
+    dn_pipe_init(self, &t->to_kv, ACTOR_KV, MSG_FINALIZE_CUTOFF);
+    dn_pipe_init(self, &t->to_kv_missed, ACTOR_KV, MSG_RECORD_MISSED);
     dn_watch_clock(self);
     look_at_clocks(self, t);
     return ask_for_page(self, 0);
@@ -139,10 +139,10 @@ static int tick_init(dn_self *self, void *state, const void *config) {
 /* An id comes with a user that may be new. */
 static void apply(tick *t, const dn_change *c) {
     if (c->removed) {
-        (void)dn_roster_remove(t->roster, c->n);
+        (void)dn_planner_index_remove(t->planner_index, c->n);
         return;
     }
-    const dn_roster_user user = {
+    const dn_planner_index_user user = {
         .n = c->n,
         .due = c->due,
         .last_day = c->last_day,
@@ -154,24 +154,24 @@ static void apply(tick *t, const dn_change *c) {
         .id_len = c->id_len,
     };
     /* DN_EDEAD: changed while the users are being loaded; its page is still to come. */
-    if (dn_roster_put(t->roster, &user) == DN_ENOMEM)
+    if (dn_planner_index_put(t->planner_index, &user) == DN_ENOMEM)
         dn_fail_code(DN_ENOMEM, "no memory for one more user");
 }
 
 static void apply_some(tick *t, const dn_change *const *some, const uint64_t *n, size_t len) {
-    dn_roster_fetch(t->roster, n, len);
+    dn_planner_index_fetch(t->planner_index, n, len);
     for (size_t i = 0; i < len; i++) apply(t, some[i]);
 }
 
 static void apply_all(tick *t, const dn_msg *msg) {
-    const dn_change *some[DN_ROSTER_FETCH];
-    uint64_t         n[DN_ROSTER_FETCH];
+    const dn_change *some[DN_PLANNER_INDEX_FETCH];
+    uint64_t         n[DN_PLANNER_INDEX_FETCH];
     size_t           len = 0;
 
-    for (DN_PACK_EACH_ID(dn_change, c, msg)) {
+    for (DN_PIPE_EACH_ID(dn_change, c, msg)) {
         some[len] = c;
         n[len++] = c->n;
-        if (len == DN_ROSTER_FETCH) {
+        if (len == DN_PLANNER_INDEX_FETCH) {
             apply_some(t, some, n, len);
             len = 0;
         }
@@ -184,14 +184,15 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg) {
     tick    *t = state;
     uint64_t last_n = 0;
 
-    for (DN_PACK_EACH_ID(dn_change, c, msg)) last_n = c->n;
+    for (DN_PIPE_EACH_ID(dn_change, c, msg)) last_n = c->n;
     if (last_n > 0) {
         const int rc = ask_for_page(self, last_n);
         apply_all(t, msg);
         return rc;
     }
     t->status.loaded = true;
-    dn_log(DN_LOG_INFO, "tick.loaded", "users that are known: %zu", dn_roster_len(t->roster));
+    dn_log(DN_LOG_INFO, "tick.loaded", "users that are known: %zu",
+           dn_planner_index_len(t->planner_index));
     /* By a timer, as every other: what else is to happen at this instant happens first, in replay. */
     t->timer = dn_timer_after(self, 0, TICK_NOW, ++t->timer_no);
     return DN_OK;
@@ -202,7 +203,7 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg) {
 /* kv's own word of a change may come to the queue before the plan that was made without it: so it is told once more,
  * behind that plan. Only of what was done by hand (its id is there) does it matter. */
 static void tell_queue(dn_self *self, tick *t, const dn_msg *msg) {
-    for (DN_PACK_EACH_ID(dn_change, c, msg)) {
+    for (DN_PIPE_EACH_ID(dn_change, c, msg)) {
         if (c->id_len == 0) continue;
         const size_t size = sizeof *c + c->id_len;
         memcpy(dn_pipe_add(self, &t->to_queue_changes, size), c, size);
@@ -285,7 +286,7 @@ static int tick_on_clock(dn_self *self, void *state, const dn_msg *msg) {
 
 static int date_begins(dn_self *self, tick *t, dn_day today) {
     const dn_date date = {.today = today};
-    const int     rc = dn_send(self, dn_name(self, DN_KV), DN_DATE_BEGINS, &date, sizeof date);
+    const int     rc = dn_send(self, dn_name(self, ACTOR_KV), MSG_DATE_BEGINS, &date, sizeof date);
 
     if (rc == DN_OK) t->date = today; /* else at the next tick */
     return DN_OK;
@@ -311,7 +312,7 @@ static int begin(dn_self *self, tick *t) {
     t->status.last_ms = now_ms;
     t->status.last_ns = t->begun_ns;
     DN_SAY(t->config->journal, self, DN_HAPPENED_TICK_BEGINS, .at_ms = now_ms);
-    dn_roster_scan_begin(&t->scan, t->config->window_minutes, now_ms);
+    dn_planner_index_scan_begin(&t->scan, t->config->window_minutes, now_ms);
     if (today != t->date) (void)date_begins(self, t, today);
     return go_on(self, TICK_GO_ON);
 }
@@ -332,7 +333,7 @@ static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
     return begin(self, t);
 }
 
-static void plan_one(dn_self *self, tick *t, const dn_roster_plan *p) {
+static void plan_one(dn_self *self, tick *t, const dn_planner_index_plan *p) {
     if (p->missed.first <= p->missed.last) {
         dn_missed_days *m = dn_pipe_add(self, &t->to_kv_missed, sizeof *m);
         *m = (dn_missed_days){.n = p->n, .at_ms = t->scan.now_ms, .days = p->missed};
@@ -373,8 +374,9 @@ static bool plan_slice(dn_self *self, tick *t) {
     bool           more = true;
 
     while (more && t->scan.scanned < end && planned + PLANS_AT_ONCE <= SLICE_PLANS) {
-        more = dn_roster_scan_on(t->roster, &t->scan, (uint32_t)(end - t->scan.scanned), t->plans,
-                                 PLANS_AT_ONCE, &len);
+        more =
+            dn_planner_index_scan_on(t->planner_index, &t->scan, (uint32_t)(end - t->scan.scanned),
+                                     t->plans, PLANS_AT_ONCE, &len);
         for (size_t i = 0; i < len; i++) plan_one(self, t, &t->plans[i]);
         planned += len;
     }
@@ -407,10 +409,10 @@ static int catch_up(dn_self *self, tick *t) {
 
 /* Behind all that the queue was sent: tick_on_room comes back here. */
 static int ask_what_was_taken(dn_self *self, tick *t) {
-    const dn_ref queue = dn_name(self, DN_QUEUE);
+    const dn_ref queue = dn_name(self, ACTOR_QUEUE);
 
     if (!dn_pipe_is_free(&t->to_queue)) return DN_OK;
-    const int rc = dn_call(self, queue, DN_PLAN_ENDS, NULL, 0, END_TIMEOUT_MS, &t->end_call);
+    const int rc = dn_call(self, queue, MSG_PLAN_ENDS, NULL, 0, END_TIMEOUT_MS, &t->end_call);
     return rc == DN_EFULL ? dn_wait_room(self, queue) : DN_OK;
 }
 
@@ -487,17 +489,17 @@ static int tick_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
     tick *t = state;
 
     t->status.planning = t->scanning || !pipes_are_free(t);
-    t->status.users = dn_roster_len(t->roster);
-    t->status.roster_bytes = dn_roster_bytes(t->roster);
-    dn_reply(self, msg, DN_STATUS, &t->status, sizeof t->status);
+    t->status.users = dn_planner_index_len(t->planner_index);
+    t->status.index_bytes = dn_planner_index_bytes(t->planner_index);
+    dn_reply(self, msg, MSG_STATUS, &t->status, sizeof t->status);
     return DN_OK;
 }
 
 static int tick_on_ask_minutes(dn_self *self, void *state, const dn_msg *msg) {
-    const tick      *t = state;
-    dn_roster_minute minutes[DN_DAY_MINUTES];
+    const tick             *t = state;
+    dn_planner_index_minute minutes[DN_DAY_MINUTES];
 
-    dn_roster_minutes(t->roster, *DN_BODY(dn_day, msg), minutes);
-    dn_reply(self, msg, DN_MINUTES, minutes, sizeof minutes);
+    dn_planner_index_minutes(t->planner_index, *DN_BODY(dn_day, msg), minutes);
+    dn_reply(self, msg, MSG_MINUTES, minutes, sizeof minutes);
     return DN_OK;
 }

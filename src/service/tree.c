@@ -1,10 +1,10 @@
 /* tree.c - who is there, who starts before whom, and who goes down with whom. */
+#include "execution.h"
 #include "executor.h"
 #include "hooks.h"
 #include "kv.h"
 #include "queue.h"
 #include "service.h"
-#include "task.h"
 #include "tick.h"
 
 #include <assert.h>
@@ -35,19 +35,19 @@ static size_t make_core(const dn_service_config *c, dn_service_tree *t) {
 
     /* It is the executor that keeps to K. Tasks whose jobs have stopped may still be there, with their last message to
      * handle, when others are started in their place: a bound here would refuse those. */
-    t->tasks = (dn_dynamic_spec){.cls = &dn_task_class, .shutdown_ms = MARGIN_MS};
-    dn_child_spec writer = child(DN_KV, &dn_kv_class, "store", c);
+    t->tasks = (dn_dynamic_spec){.cls = &dn_execution_class, .shutdown_ms = MARGIN_MS};
+    dn_child_spec writer = child(ACTOR_KV, &dn_kv_class, "store", c);
     writer.shutdown_ms = WRITE_MS; /* all that stands in its line */
     t->core_children[len++] = writer;
-    t->core_children[len++] = child(DN_QUEUE, &dn_queue_class, "main", c);
-    dn_child_spec tasks = dn_dynamic_child(DN_TASKS, &t->tasks);
+    t->core_children[len++] = child(ACTOR_QUEUE, &dn_queue_class, "main", c);
+    dn_child_spec tasks = dn_dynamic_child(ACTOR_EXECUTIONS, &t->tasks);
     tasks.loop = "run"; /* with the executor, and the runner */
     t->core_children[len++] = tasks;
-    dn_child_spec executor = child(DN_EXECUTOR, &dn_executor_class, "run", c);
+    dn_child_spec executor = child(ACTOR_EXECUTOR, &dn_executor_class, "run", c);
     executor.shutdown_ms = c->shutdown_grace_ms + MARGIN_MS;
     t->core_children[len++] = executor;
-    t->core_children[len++] = child(DN_TICK, &dn_tick_class, "main", c);
-    if (c->has_hook) t->core_children[len++] = child(DN_HOOKS, &dn_hooks_class, "run", c);
+    t->core_children[len++] = child(ACTOR_TICK, &dn_tick_class, "main", c);
+    if (c->has_hook) t->core_children[len++] = child(ACTOR_HOOKS, &dn_hooks_class, "run", c);
     return len;
 }
 
@@ -81,7 +81,7 @@ const char *dn_service_supervisor_of(const dn_service_config *config, const char
     if (strcmp(name, DN_SERVICE_TOP) == 0) return NULL;
     if (strcmp(name, SERVICE_CORE) == 0 || strcmp(name, SERVICE_EDGE) == 0) return DN_SERVICE_TOP;
     if (config->witness && strcmp(name, config->witness->name) == 0) return DN_SERVICE_TOP;
-    if (strcmp(cls, dn_task_class.name) == 0) return DN_TASKS;
+    if (strcmp(cls, dn_execution_class.name) == 0) return ACTOR_EXECUTIONS;
     for (size_t i = 0; i < len; i++)
         if (strcmp(name, t.core_children[i].name) == 0) return SERVICE_CORE;
     return SERVICE_EDGE;

@@ -4,7 +4,7 @@
  * its id as many as it is long. */
 #define _GNU_SOURCE /* qsort_r */
 #include "backend.h"
-#include "domain/room.h"
+#include "base/pages.h"
 #include "memory_hooks.h"
 #include "memory_ids.h"
 #include "memory_ledger.h"
@@ -135,7 +135,7 @@ static int grow(void **array, size_t *cap, size_t wanted, size_t size) {
 
     if (wanted <= *cap) return DN_OK;
     while (grown_cap < wanted) grown_cap *= 2;
-    grown = dn_room_grow_large(*array, *cap * size, grown_cap * size);
+    grown = dn_pages_grow_large(*array, *cap * size, grown_cap * size);
     if (!grown) return DN_ENOMEM;
     *array = grown;
     *cap = grown_cap;
@@ -640,8 +640,8 @@ static void memory_free(dn_store *store) {
     totals_done(&m->totals);
     ledger_done(&m->ledger);
     ids_done(&m->ids);
-    dn_room_free(m->id_bytes, m->id_cap);
-    dn_room_free(m->users, m->users_cap * sizeof *m->users);
+    dn_pages_free(m->id_bytes, m->id_cap);
+    dn_pages_free(m->users, m->users_cap * sizeof *m->users);
     free(m);
 }
 

@@ -1,7 +1,7 @@
 /* memory_ids.c - finds a user's number by its id; see memory_ids.h. */
 #include "memory_ids.h"
 
-#include "domain/hash.h"
+#include "base/hash.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* memory_ledger.c - the ledger's rows, by day and by number; see memory_ledger.h. */
 #include "memory_ledger.h"
 
-#include "domain/day_rows.h"
+#include "base/day_rows.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* totals.c - counts by day; see totals.h. */
 #include "totals.h"
 
-#include "domain/day_rows.h"
+#include "base/day_rows.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -39,7 +39,7 @@ static int kv_on_backup(dn_self *self, void *state, const dn_msg *msg) {
 
     (void)state;
     w.kv_was_asked++;
-    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
 }
 
@@ -49,7 +49,7 @@ static int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
     (void)state;
     answer.token.n = 7 + (uint64_t)w.kv_was_asked++;
     if (w.kv_is_silent) (void)dn_msg_keep(self, msg);
-    else dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    else dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
 }
 
@@ -59,7 +59,7 @@ static int kv_on_set(dn_self *self, void *state, const dn_msg *msg) {
     (void)state;
     w.kv_was_asked++;
     if (w.is_revoked_meanwhile) guard_remove(&w.guard, 1);
-    dn_reply(self, msg, DN_KV_ANSWER, &answer, sizeof answer);
+    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
 }
 
@@ -81,7 +81,7 @@ static void take(dn_self *self, route_step step) {
 
 static int stage_on_any(dn_self *self, void *state, const dn_msg *msg) {
     (void)state;
-    w.world.kv = w.world.ops.kv = dn_name(self, DN_KV);
+    w.world.kv = w.world.ops.kv = dn_name(self, ACTOR_KV);
     if (dn_msg_kind(msg) == STAGE_ASK) {
         take(self, exchange_begin(self, &w.world, &w.x, &w.head));
         return DN_OK;
@@ -94,18 +94,18 @@ static int stage_on_any(dn_self *self, void *state, const dn_msg *msg) {
 
 /* ---- Life ---- */
 
-static const dn_handler kv_rows[] = {{DN_KV_BACKUP, kv_on_backup},
-                                     {DN_KV_SET, kv_on_set},
-                                     {DN_KV_TOKEN_ADD, kv_on_token_add}},
+static const dn_handler kv_rows[] = {{MSG_KV_BACKUP, kv_on_backup},
+                                     {MSG_KV_SET, kv_on_set},
+                                     {MSG_KV_TOKEN_ADD, kv_on_token_add}},
                         stage_rows[] = {{DN_KIND_ANY, stage_on_any}};
-static const dn_class kv_class = {.name = DN_KV, .handlers = DN_SLICE(kv_rows)},
+static const dn_class kv_class = {.name = ACTOR_KV, .handlers = DN_SLICE(kv_rows)},
                       stage_class = {.name = "stage", .handlers = DN_SLICE(stage_rows)};
 
 static void silence(void *context, const dn_notice *notice) { (void)context, (void)notice; }
 
 static void begins(void) {
     static const dn_child_spec      children[] = {{.name = "stage", .cls = &stage_class},
-                                                  {.name = DN_KV, .cls = &kv_class}};
+                                                  {.name = ACTOR_KV, .cls = &kv_class}};
     static const dn_supervisor_spec top = {.intensity = 10, .children = DN_SLICE(children)};
     static const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
     const dn_sim_config        config = {.seed = test_seed(), .notice = silence};

@@ -29,13 +29,13 @@ static int tick_on_ask(dn_self *self, void *state, const dn_msg *msg) {
 
     (void)state;
     status.last_ns = dn_mono_ns(self) - w.ticked_ago_ms * 1000000;
-    dn_reply(self, msg, DN_STATUS, &status, sizeof status);
+    dn_reply(self, msg, MSG_STATUS, &status, sizeof status);
     return DN_OK;
 }
 
 static int kv_on_ask(dn_self *self, void *state, const dn_msg *msg) {
     (void)state;
-    dn_reply(self, msg, DN_STATUS, &w.kv, sizeof w.kv);
+    dn_reply(self, msg, MSG_STATUS, &w.kv, sizeof w.kv);
     return DN_OK;
 }
 
@@ -52,12 +52,12 @@ static int silent_on_ask(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-static const dn_handler tick_rows[] = {{DN_ASK_STATUS, tick_on_ask}},
-                        kv_rows[] = {{DN_KV_STATUS, kv_on_ask}},
+static const dn_handler tick_rows[] = {{MSG_ASK_STATUS, tick_on_ask}},
+                        kv_rows[] = {{MSG_KV_STATUS, kv_on_ask}},
                         empty_rows[] = {{DN_METRICS_SCRAPE, empty_on_scrape}},
                         silent_rows[] = {{DN_KIND_ANY, silent_on_ask}};
-static const dn_class tick_class = {.name = DN_TICK, .handlers = DN_SLICE(tick_rows)},
-                      kv_class = {.name = DN_KV, .handlers = DN_SLICE(kv_rows)},
+static const dn_class tick_class = {.name = ACTOR_TICK, .handlers = DN_SLICE(tick_rows)},
+                      kv_class = {.name = ACTOR_KV, .handlers = DN_SLICE(kv_rows)},
                       empty_class = {.name = DN_METRICS, .handlers = DN_SLICE(empty_rows)},
                       silent_class = {.name = "silent", .handlers = DN_SLICE(silent_rows)};
 
@@ -94,8 +94,8 @@ static void opens(const dn_class *tick, const dn_class *kv, const dn_class *metr
         .service = &d.service, .conns_max = DN_WEB_CONNS_LEAST, .on_loopback = true};
     CHECK_INT(dn_web_listen("127.0.0.1:0", false, &d.config.listener, bound, why), DN_OK);
     CHECK_INT(getsockname(d.config.listener, (struct sockaddr *)&d.at, &len), 0);
-    if (tick) d.children[children++] = (dn_child_spec){.name = DN_TICK, .cls = tick};
-    if (kv) d.children[children++] = (dn_child_spec){.name = DN_KV, .cls = kv};
+    if (tick) d.children[children++] = (dn_child_spec){.name = ACTOR_TICK, .cls = tick};
+    if (kv) d.children[children++] = (dn_child_spec){.name = ACTOR_KV, .cls = kv};
     if (metrics) d.children[children++] = (dn_child_spec){.name = DN_METRICS, .cls = metrics};
     d.children[children++] = dn_web_child(&d.config);
     d.top = (dn_supervisor_spec){.children = {d.children, children}};

@@ -98,7 +98,7 @@ static int tick_on_ask(dn_self *self, void *state, const dn_msg *msg) {
     const dn_tick_status status = {.users = 12};
 
     (void)state;
-    dn_reply(self, msg, DN_STATUS, &status, sizeof status);
+    dn_reply(self, msg, MSG_STATUS, &status, sizeof status);
     return DN_OK;
 }
 
@@ -118,10 +118,10 @@ static int silent_on_ask(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-static const dn_handler tick_rows[] = {{DN_ASK_STATUS, tick_on_ask}},
+static const dn_handler tick_rows[] = {{MSG_ASK_STATUS, tick_on_ask}},
                         watcher_rows[] = {{DN_SLO_ASK, watcher_on_ask}},
                         silent_rows[] = {{DN_KIND_ANY, silent_on_ask}};
-static const dn_class tick_class = {.name = DN_TICK, .handlers = DN_SLICE(tick_rows)},
+static const dn_class tick_class = {.name = ACTOR_TICK, .handlers = DN_SLICE(tick_rows)},
                       watcher_class = {.name = DN_SLO_WATCHER, .handlers = DN_SLICE(watcher_rows)},
                       silent_class = {.name = "silent", .handlers = DN_SLICE(silent_rows)};
 
@@ -142,7 +142,7 @@ static void begins_with(const dn_class *tick, const dn_class *watcher) {
     w.children[1] = (dn_child_spec){.name = "stage", .cls = &stage_class};
     w.children[2] = (dn_child_spec){.name = "another", .cls = &stage_class};
     size_t len = 3;
-    if (tick) w.children[len++] = (dn_child_spec){.name = DN_TICK, .cls = tick};
+    if (tick) w.children[len++] = (dn_child_spec){.name = ACTOR_TICK, .cls = tick};
     if (watcher) w.children[len++] = (dn_child_spec){.name = DN_SLO_WATCHER, .cls = watcher};
     w.top = (dn_supervisor_spec){.intensity = 1000, .children = {w.children, len}};
     CHECK_INT(dn_sim_new(&sim, &w.sim), DN_OK);

@@ -24,7 +24,7 @@ static struct {
 static int answer_nothing(dn_self *self, const dn_msg *msg, size_t size) {
     static const char nothing[1024];
 
-    dn_reply(self, msg, DN_STATUS, nothing, size);
+    dn_reply(self, msg, MSG_STATUS, nothing, size);
     return DN_OK;
 }
 
@@ -62,10 +62,10 @@ static void take(ask_step step) {
 
 static int stage_on_ask(dn_self *self, void *state, const dn_msg *msg) {
     const ops_world world = {.about = &w.about,
-                             .kv = dn_name(self, DN_KV),
-                             .tick = dn_name(self, DN_TICK),
-                             .queue = dn_name(self, DN_QUEUE),
-                             .executor = dn_name(self, DN_EXECUTOR),
+                             .kv = dn_name(self, ACTOR_KV),
+                             .tick = dn_name(self, ACTOR_TICK),
+                             .queue = dn_name(self, ACTOR_QUEUE),
+                             .executor = dn_name(self, ACTOR_EXECUTOR),
                              .watcher = dn_name(self, DN_SLO_WATCHER)};
 
     (void)state;
@@ -77,16 +77,17 @@ static int stage_on_ask(dn_self *self, void *state, const dn_msg *msg) {
 
 /* ---- Life ---- */
 
-static const dn_handler tick_rows[] = {{DN_ASK_STATUS, tick_on_ask}},
-                        queue_rows[] = {{DN_ASK_STATUS, queue_on_ask}},
-                        executor_rows[] = {{DN_ASK_STATUS, executor_on_ask}},
-                        kv_rows[] = {{DN_KV_STATUS, kv_on_ask}},
+static const dn_handler tick_rows[] = {{MSG_ASK_STATUS, tick_on_ask}},
+                        queue_rows[] = {{MSG_ASK_STATUS, queue_on_ask}},
+                        executor_rows[] = {{MSG_ASK_STATUS, executor_on_ask}},
+                        kv_rows[] = {{MSG_KV_STATUS, kv_on_ask}},
                         watcher_rows[] = {{DN_SLO_ASK, watcher_on_ask}},
                         stage_rows[] = {{DN_KIND_ANY, stage_on_ask}};
-static const dn_class tick_class = {.name = DN_TICK, .handlers = DN_SLICE(tick_rows)},
-                      queue_class = {.name = DN_QUEUE, .handlers = DN_SLICE(queue_rows)},
-                      executor_class = {.name = DN_EXECUTOR, .handlers = DN_SLICE(executor_rows)},
-                      kv_class = {.name = DN_KV, .handlers = DN_SLICE(kv_rows)},
+static const dn_class tick_class = {.name = ACTOR_TICK, .handlers = DN_SLICE(tick_rows)},
+                      queue_class = {.name = ACTOR_QUEUE, .handlers = DN_SLICE(queue_rows)},
+                      executor_class = {.name = ACTOR_EXECUTOR,
+                                        .handlers = DN_SLICE(executor_rows)},
+                      kv_class = {.name = ACTOR_KV, .handlers = DN_SLICE(kv_rows)},
                       watcher_class = {.name = DN_SLO_WATCHER, .handlers = DN_SLICE(watcher_rows)},
                       stage_class = {.name = "stage", .handlers = DN_SLICE(stage_rows)};
 
@@ -94,10 +95,12 @@ static void silence(void *context, const dn_notice *notice) { (void)context, (vo
 
 /* With so many of them, of which the watcher is the last; and asked once. */
 static void is_asked_of(size_t actors) {
-    const dn_child_spec children[] = {
-        {.name = "stage", .cls = &stage_class},  {.name = DN_TICK, .cls = &tick_class},
-        {.name = DN_QUEUE, .cls = &queue_class}, {.name = DN_EXECUTOR, .cls = &executor_class},
-        {.name = DN_KV, .cls = &kv_class},       {.name = DN_SLO_WATCHER, .cls = &watcher_class}};
+    const dn_child_spec      children[] = {{.name = "stage", .cls = &stage_class},
+                                           {.name = ACTOR_TICK, .cls = &tick_class},
+                                           {.name = ACTOR_QUEUE, .cls = &queue_class},
+                                           {.name = ACTOR_EXECUTOR, .cls = &executor_class},
+                                           {.name = ACTOR_KV, .cls = &kv_class},
+                                           {.name = DN_SLO_WATCHER, .cls = &watcher_class}};
     const dn_supervisor_spec top = {.intensity = 10, .children = {children, actors}};
     const dn_spawn_spec      root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
     const dn_sim_config      config = {.seed = test_seed(), .notice = silence};

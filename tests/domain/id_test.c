@@ -1,4 +1,5 @@
 /* id_test.c - which bytes are an id. */
+#include "base/text.h"
 #include "domain/daily.h"
 #include "test.h"
 

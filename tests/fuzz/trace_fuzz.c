@@ -1,7 +1,7 @@
 /* trace_fuzz.c - a trace of any bytes is read or refused in one printable line; what is read is within its bounds and
  * in order, and the scanner reads a line as jansson does. */
 #define _GNU_SOURCE /* memfd_create */
-#include "replay/trace.h"
+#include "trace/trace.h"
 #include "trace_line.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "replay/events_out.h"
 #include "test.h"
 
-#include "domain/civil.h"
+#include "base/civil.h"
 
 #include <stdio.h>
 #include <stdlib.h>

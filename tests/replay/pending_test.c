@@ -1,8 +1,8 @@
 /* pending_test.c - users on their way to kv: in which order, and each of them once. */
 #include "pending.h"
 
+#include "actor/pipe.h"
 #include "service/messages.h"
-#include "service/pack.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void takes(const char *body, size_t size) {
         got.due = s->due;
         got.times[n]++;
         got.len++;
-        at += dn_pack_room(sizeof *s + s->id_len);
+        at += dn_pipe_stride(sizeof *s + s->id_len);
     }
 }
 
@@ -58,7 +58,7 @@ TEST(users_that_are_spread_come_minute_by_minute_each_of_them_once) {
         while (got.len < counts[i]) {
             const uint32_t before = got.len;
             CHECK((size = pending_next(&waits, &kind, body)) > 0);
-            CHECK_UINT(kind, DN_KV_SET);
+            CHECK_UINT(kind, MSG_KV_SET);
             takes(body, size);
             for (uint32_t n = before; n < got.len; n++) pending_is_set(&waits);
         }

@@ -4,7 +4,7 @@
  * K slots, an outage of what they call, a crash. It resembles diurnal as a sketch does; what it draws is whole. */
 #include "replay/report.h"
 
-#include "domain/civil.h"
+#include "base/civil.h"
 
 #include <stdio.h>
 #include <stdlib.h>

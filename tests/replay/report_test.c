@@ -4,7 +4,7 @@
 
 #include "replay/report.h"
 
-#include "domain/civil.h"
+#include "base/civil.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -96,7 +96,7 @@ static inline dn_run_request stage_request(const stage *s, const stage_run *r, i
     };
 }
 
-static inline int task_init(dn_self *self, void *state, const void *config) {
+static inline int execution_init(dn_self *self, void *state, const void *config) {
     task *t = state;
 
     t->c = *(const task_config *)config;
@@ -114,7 +114,7 @@ static inline int task_init(dn_self *self, void *state, const void *config) {
     return DN_OK;
 }
 
-static inline int task_on_cut(dn_self *self, void *state, const dn_msg *msg) {
+static inline int execution_on_cut(dn_self *self, void *state, const dn_msg *msg) {
     const task *t = state;
 
     (void)msg;
@@ -123,7 +123,7 @@ static inline int task_on_cut(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-static inline int task_on_told(dn_self *self, void *state, const dn_msg *msg) {
+static inline int execution_on_told(dn_self *self, void *state, const dn_msg *msg) {
     task      *t = state;
     stage_run *r = t->c.r;
 
@@ -135,12 +135,13 @@ static inline int task_on_told(dn_self *self, void *state, const dn_msg *msg) {
     return DN_STOP;
 }
 
-static const dn_handler task_rows[] = {{STAGE_TOLD, task_on_told}, {STAGE_CUT, task_on_cut}};
+static const dn_handler task_rows[] = {{STAGE_TOLD, execution_on_told},
+                                       {STAGE_CUT, execution_on_cut}};
 
 static const dn_class task_class = {
     .name = "task",
     .state_size = sizeof(task),
-    .init = task_init,
+    .init = execution_init,
     .handlers = DN_SLICE(task_rows),
 };
 

@@ -1,6 +1,6 @@
 /* daily_test.c - the daily rule, lived: CONTRACT §1 sentence by sentence. */
+#include "actor/pipe.h"
 #include "diurnal/supervisor.h"
-#include "pack.h"
 #include "world.h"
 
 /* ---- The window ---- */
@@ -482,7 +482,7 @@ TEST(a_success_that_waits_for_a_full_disk_is_not_run_again_by_a_queue_that_start
     disk.fails = DN_EFULL;
     world_runs_to(AT(7, 5));
     CHECK_UINT(kv_now().waiting, 1);
-    dn_sim_crash_actor_at(w.sim, DN_QUEUE, 1);
+    dn_sim_crash_actor_at(w.sim, ACTOR_QUEUE, 1);
     world_runs_to(AT(7, 20));
     CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
     CHECK_INT(starts_of("ada"), 1);
@@ -496,7 +496,7 @@ TEST(a_success_that_waits_for_a_full_disk_is_not_run_again_by_a_queue_that_start
 /* Its last day, as whoever goes through all users by number is told. */
 static dn_day told_last_day_of(const char *id) {
     const uint64_t   after_n = stored(id).n - 1;
-    const dn_change *c = ask(DN_KV, DN_KV_BY_NUMBER, &after_n, sizeof after_n);
+    const dn_change *c = ask(ACTOR_KV, MSG_KV_BY_NUMBER, &after_n, sizeof after_n);
 
     CHECK(w.answer_len > 0);
     CHECK_UINT(c->n, after_n + 1);
@@ -514,7 +514,7 @@ TEST(who_looks_at_all_users_is_told_what_is_committed_while_a_planner_is_told_wh
     world_runs_to(AT(7, 5));
     CHECK_UINT(kv_now().waiting, 1);
     CHECK_INT(told_last_day_of("ada"), DN_DAY_NONE);
-    dn_sim_crash_actor_at(w.sim, DN_QUEUE, 1);
+    dn_sim_crash_actor_at(w.sim, ACTOR_QUEUE, 1);
     world_runs_to(AT(7, 20));
     CHECK_INT(starts_of("ada"), 1);
     CHECK_INT(told_last_day_of("ada"), DN_DAY_NONE);
@@ -678,9 +678,9 @@ TEST(a_tick_that_was_called_off_but_had_fired_already_is_none) {
     world_runs_to(AT(6, 5) + 30000);
     const uint64_t before = tick_now().ticks;
     dn_runtime    *rt = dn_sim_runtime(w.sim);
-    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_TICK), DN_SERVICE_OWN, &an_older_one,
-                      sizeof an_older_one),
-              DN_OK);
+    CHECK_INT(
+        dn_post(rt, dn_runtime_name(rt, ACTOR_TICK), MSG_OWN, &an_older_one, sizeof an_older_one),
+        DN_OK);
     world_runs_for(10000);
     CHECK_UINT(tick_now().ticks, before);
     world_runs_to(AT(6, 6) + 1000);
@@ -790,7 +790,7 @@ static void plan_is_late(const char *id, uint64_t n) {
     dn_runtime *rt = dn_sim_runtime(w.sim);
 
     memcpy(body.attempt.id, id, strlen(id));
-    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_QUEUE), DN_PLAN_ATTEMPTS, &body,
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, ACTOR_QUEUE), MSG_PLAN_ATTEMPTS, &body,
                       (sizeof body.attempt + strlen(id) + 7) & ~(size_t)7),
               DN_OK);
 }
@@ -841,8 +841,8 @@ static void told_late(const char *id, uint64_t n, uint32_t due) {
     dn_runtime *rt = dn_sim_runtime(w.sim);
 
     memcpy(told.change.id, id, strlen(id));
-    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_QUEUE), DN_USERS_TOLD_AGAIN, &told,
-                      dn_pack_room(sizeof told.change + strlen(id))),
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, ACTOR_QUEUE), MSG_USERS_TOLD_AGAIN, &told,
+                      dn_pipe_stride(sizeof told.change + strlen(id))),
               DN_OK);
 }
 
@@ -1103,7 +1103,7 @@ TEST(an_attempt_that_an_executor_had_in_hand_when_it_crashed_counts) {
     world_boots();
     user("ada", DUE(8, 0));
     world_runs_to(AT(7, 0) + 1000);
-    dn_sim_crash_actor_at(w.sim, DN_EXECUTOR, 1);
+    dn_sim_crash_actor_at(w.sim, ACTOR_EXECUTOR, 1);
     world_runs_to(AT(7, 30));
     CHECK_INT(starts_of("ada"), 2);
     CHECK_UINT(start_of("ada", 2)->attempt, 2);
@@ -1121,7 +1121,7 @@ TEST(an_executor_does_not_take_what_another_had_run_for_its_own_when_it_is_to_st
     disk.fails = DN_EFULL;
     world_runs_to(AT(7, 5));
     CHECK_UINT(kv_now().waiting, 1);
-    dn_sim_crash_actor_at(w.sim, DN_EXECUTOR, 1); /* with bob, of whom it is told next */
+    dn_sim_crash_actor_at(w.sim, ACTOR_EXECUTOR, 1); /* with bob, of whom it is told next */
     world_runs_to(AT(7, 12));
     CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
     disk.fails = DN_OK;
@@ -1141,7 +1141,7 @@ TEST(whoever_starts_again_with_kv_does_not_wait_for_the_jobs_it_had) {
     user("ada", DUE(8, 0));
     world_runs_to(AT(7, 0) + 1000);
     job_is_ok("ada", 1, 500);
-    dn_sim_crash_actor_at(w.sim, DN_KV, 1);
+    dn_sim_crash_actor_at(w.sim, ACTOR_KV, 1);
     world_runs_to(AT(7, 2));
     CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
     CHECK_STR(ledger("ada"), "success 2026-03-02 1");
@@ -1159,15 +1159,17 @@ TEST(an_executor_that_is_to_stop_does_not_wait_for_jobs_that_went_with_who_start
     CHECK_UINT(executor_now().in_flight, 1);
     dn_sim_stop(w.sim);
     CHECK_INT(dn_sim_run(w.sim, dn_sim_mono_ms(w.sim) + 60000), DN_SIM_TIME_UP);
-    dn_sim_crash_actor_at(w.sim, DN_TASKS, 1);
+    dn_sim_crash_actor_at(w.sim, ACTOR_EXECUTIONS, 1);
     dn_runtime *rt = dn_sim_runtime(w.sim);
-    CHECK_INT(dn_post(rt, dn_runtime_name(rt, DN_TASKS), DN_SUP_ASK_COUNTS, NULL, 0), DN_OK);
+    CHECK_INT(dn_post(rt, dn_runtime_name(rt, ACTOR_EXECUTIONS), DN_SUP_ASK_COUNTS, NULL, 0),
+              DN_OK);
     CHECK_INT(dn_sim_run(w.sim, dn_sim_mono_ms(w.sim) + 60000), DN_SIM_ENDED);
     world_ends();
 }
 
 TEST(whichever_actor_crashes_at_whatever_message_every_user_has_its_record_by_its_cutoff) {
-    static const char *const actors[] = {DN_KV, DN_QUEUE, DN_TASKS, DN_EXECUTOR, DN_TICK};
+    static const char *const actors[] = {ACTOR_KV, ACTOR_QUEUE, ACTOR_EXECUTIONS, ACTOR_EXECUTOR,
+                                         ACTOR_TICK};
 
     for (uint64_t nth = 1; nth <= 12; nth++)
         for (size_t a = 0; a < sizeof actors / sizeof *actors; a++) {

@@ -91,7 +91,7 @@ TEST(each_tick_is_said_once_with_what_it_looked_at_and_what_the_queue_took_of_it
     user("eve", DUE(6, 59));
     world_runs_to(AT(7, 3) + 30000);
     CHECK_INT(times("sched.tick.stop"), 6); /* at the start, and five times */
-    /* Whom it looks at is the roster's business: not fewer than those for whom something is to be done. */
+    /* Whom it looks at is the planner_index's business: not fewer than those for whom something is to be done. */
     CHECK_STR(tick_line(1), "eligible_in_window=0 enqueued=0 cutoff_finalized=0");
     CHECK_STR(tick_line(2), "eligible_in_window=0 enqueued=0 cutoff_finalized=1");
     CHECK_STR(tick_line(3), "eligible_in_window=2 enqueued=2 cutoff_finalized=0");

@@ -3,12 +3,12 @@
 #define _GNU_SOURCE /* fallocate */
 #include "world.h"
 
+#include "actor/pipe.h"
 #include "recorder_file.h"
 #include "recorder_lines.h"
 #include "recorder_order.h"
-#include "service/pack.h"
-#include "service/recorder.h"
 #include "starving.h"
+#include "trace/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -418,7 +418,7 @@ static size_t note_put(char *at, int64_t mono_ns, const char *id) {
 
     *n = (record_note){.mono_ns = mono_ns, .id_len = (uint8_t)strlen(id)};
     memcpy(n->id, id, strlen(id));
-    return dn_pack_room(sizeof *n + strlen(id));
+    return dn_pipe_stride(sizeof *n + strlen(id));
 }
 
 /* It is its own owner. */

@@ -342,7 +342,7 @@ static inline dn_kv_set_answer set_user(const char *id, uint32_t due, dn_day sta
                       .starts_on = starts_on}};
 
     memcpy(body.set.id, id, strlen(id));
-    return *(const dn_kv_set_answer *)ask(DN_KV, DN_KV_SET, &body,
+    return *(const dn_kv_set_answer *)ask(ACTOR_KV, MSG_KV_SET, &body,
                                           (sizeof body.set + strlen(id) + 7) & ~(size_t)7);
 }
 
@@ -360,20 +360,20 @@ static inline dn_kv_id id_of(const char *id) {
 static inline int remove_user(const char *id) {
     const dn_kv_id body = id_of(id);
 
-    return ((const dn_kv_user_answer *)ask(DN_KV, DN_KV_REMOVE, &body, sizeof body))->status;
+    return ((const dn_kv_user_answer *)ask(ACTOR_KV, MSG_KV_REMOVE, &body, sizeof body))->status;
 }
 
 static inline dn_queue_status queue_now(void) {
-    return *(const dn_queue_status *)ask(DN_QUEUE, DN_ASK_STATUS, NULL, 0);
+    return *(const dn_queue_status *)ask(ACTOR_QUEUE, MSG_ASK_STATUS, NULL, 0);
 }
 static inline dn_executor_status executor_now(void) {
-    return *(const dn_executor_status *)ask(DN_EXECUTOR, DN_ASK_STATUS, NULL, 0);
+    return *(const dn_executor_status *)ask(ACTOR_EXECUTOR, MSG_ASK_STATUS, NULL, 0);
 }
 static inline dn_tick_status tick_now(void) {
-    return *(const dn_tick_status *)ask(DN_TICK, DN_ASK_STATUS, NULL, 0);
+    return *(const dn_tick_status *)ask(ACTOR_TICK, MSG_ASK_STATUS, NULL, 0);
 }
 static inline dn_kv_status kv_now(void) {
-    return *(const dn_kv_status *)ask(DN_KV, DN_KV_STATUS, NULL, 0);
+    return *(const dn_kv_status *)ask(ACTOR_KV, MSG_KV_STATUS, NULL, 0);
 }
 
 /* ---- What is durable ---- */

@@ -2,7 +2,7 @@
 #ifndef DIURNAL_API_HTTP_REFINE_H
 #define DIURNAL_API_HTTP_REFINE_H
 
-#include "domain/hash.h"
+#include "base/hash.h"
 #include "http_response.h"
 
 /* An answer of 200 to GET or HEAD, of which nothing was said about keeping it. JSON gets a tag, and is answered 304 if the request

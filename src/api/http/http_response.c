@@ -1,7 +1,7 @@
 /* http_response.c - see http_response.h. */
 #include "http_response.h"
 
-#include "domain/civil.h"
+#include "base/civil.h"
 
 #include <assert.h>
 #include <jansson.h>

@@ -1,0 +1,303 @@
+/* queue_book.c - records, a table to find them by, and lists of when each may be forgotten.
+ * Nothing here takes longer the more are known, but for what a heap takes; none of it grows at once. */
+#include "queue_records.h"
+
+#include "base/pages.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { RUNNING_LEAST = 64 };
+#define MINUTE_NS (DN_MINUTE_MS * 1000000)
+#define DAY_NS    (DN_DAY_MS * 1000000)
+
+/* ---- When it is looked at ---- */
+
+static void look_leave(queue_record *r) {
+    *r->looked_from = r->looked_next;
+    if (r->looked_next) r->looked_next->looked_from = r->looked_from;
+}
+
+static void look_join(queue_record **list, queue_record *r) {
+    r->looked_from = list;
+    r->looked_next = *list;
+    if (*list) (*list)->looked_from = &r->looked_next;
+    *list = r;
+}
+
+/* The list becomes the one that is looked at now. */
+static void look_now(queue_records *b, queue_record **list) {
+    assert(!b->now);
+    b->now = *list;
+    *list = NULL;
+    if (b->now) b->now->looked_from = &b->now;
+}
+
+/* Until then it is remembered, whatever happens; behind it that is to be seen. */
+static int64_t kept_until_ns(const queue_record *r) {
+    int64_t until_ns = r->keep_ns;
+
+    for (int i = 0; i < 2; i++)
+        if (r->days[i].day != DN_DAY_NONE && r->days[i].next_ns > until_ns)
+            until_ns = r->days[i].next_ns;
+    return until_ns;
+}
+
+/* Not in the list of a minute before `least`: that is of no use any more, or yet to be taken by the sweep under way. */
+static void look_later(queue_records *b, queue_record *r, uint64_t least) {
+    const int64_t  until_ns = kept_until_ns(r);
+    const uint64_t last =
+        b->minute + RECORD_MINUTES - 1; /* and there it is seen that it is still too early */
+    uint64_t minute = until_ns > 0 ? (uint64_t)(until_ns / MINUTE_NS) : 0;
+
+    if (minute > last) minute = last;
+    look_join(minute >= least ? &b->minutes[minute % RECORD_MINUTES] : &b->every, r);
+}
+
+static void idle(queue_records *b, queue_record *r) {
+    r->state = RECORD_IDLE;
+    look_later(b, r, b->minute);
+}
+
+/* ---- By id ---- */
+
+static queue_record *of_hash(dn_hashtable_link *link) {
+    return (queue_record *)(void *)((char *)link - offsetof(queue_record, by_hash));
+}
+
+uint64_t records_fetch(const queue_records *b, const char *id, uint8_t len) {
+    const uint64_t hash = dn_hash_quick(b->key, id, len);
+
+    dn_hashtable_fetch(&b->by_hash, hash);
+    return hash;
+}
+
+queue_record *records_find_hashed(const queue_records *b, uint64_t hash, const char *id,
+                                  uint8_t len) {
+    dn_hashtable_link *link = dn_hashtable_find(&b->by_hash, hash);
+
+    for (; link; link = dn_hashtable_alike(link)) {
+        queue_record *r = of_hash(link);
+        if (r->id_len == len && memcmp(r->id, id, len) == 0) return r;
+    }
+    return NULL;
+}
+
+queue_record *records_find(const queue_records *b, const char *id, uint8_t len) {
+    return records_find_hashed(b, dn_hash_quick(b->key, id, len), id, len);
+}
+
+queue_record *records_open_hashed(queue_records *b, uint64_t hash, const char *id, uint8_t len) {
+    queue_record *known = records_find_hashed(b, hash, id, len);
+
+    if (known) return known;
+    queue_record *r = block_pool_take(&b->pool, sizeof *r + len);
+    if (!r) return NULL;
+    *r = (queue_record){
+        .by_hash.key = hash, .days = {{.day = DN_DAY_NONE}, {.day = DN_DAY_NONE}}, .id_len = len};
+    dn_id_copy(r->id, id, len);
+    if (dn_hashtable_add(&b->by_hash, &r->by_hash) < 0) {
+        block_pool_give(&b->pool, r);
+        return NULL;
+    }
+    idle(b, r);
+    return r;
+}
+
+queue_record *records_open(queue_records *b, const char *id, uint8_t len) {
+    return records_open_hashed(b, dn_hash_quick(b->key, id, len), id, len);
+}
+
+static void forget(queue_records *b, queue_record *r) {
+    assert(r->state == RECORD_IDLE);
+    look_leave(r);
+    dn_hashtable_remove(&b->by_hash, &r->by_hash);
+    block_pool_give(&b->pool, r);
+}
+
+size_t records_len(const queue_records *b) { return b->by_hash.len; }
+
+void records_done(void *opened) {
+    queue_records *b = opened;
+
+    order_done(&b->waiting);
+    dn_hashtable_done(&b->by_hash);
+    dn_pages_free(b->running, b->running_cap * sizeof *b->running);
+    block_pool_done(&b->pool);
+    *b = (queue_records){.key = b->key};
+}
+
+/* ---- Days ---- */
+
+/* Which of two to forget for a third: what was asked for longest ago, for that is throttled no longer than the other. */
+static record_day *older_of(queue_record *r) {
+    record_day *a = &r->days[0], *b = &r->days[1];
+
+    if (a->day == DN_DAY_NONE || b->day == DN_DAY_NONE) return a->day == DN_DAY_NONE ? a : b;
+    if (a->next_ns != b->next_ns) return a->next_ns < b->next_ns ? a : b;
+    return a->day < b->day ? a : b;
+}
+
+record_day *records_day_of(queue_record *r, dn_day day) {
+    if (r->days[0].day == day) return &r->days[0];
+    if (r->days[1].day == day) return &r->days[1];
+    record_day *older = older_of(r);
+    *older = (record_day){.day = day, .next_ns = INT64_MIN};
+    return older;
+}
+
+/* ---- A record's way ---- */
+
+static order_key key_of(queue_record *r, uint64_t arrival) {
+    return (order_key){
+        .cutoff_ms = dn_daily_cutoff_ms(r->user.due, r->day),
+        .rank = (uint64_t)records_day_of(r, r->day)->attempts << 48 | arrival,
+    };
+}
+
+int records_enqueue(queue_records *b, queue_record *r, uint64_t n, dn_day day, uint32_t due,
+                    uint32_t context_epoch) {
+    assert(r->state == RECORD_IDLE && n > 0);
+    if (order_reserve(&b->waiting) < 0) return DN_ENOMEM;
+    const bool known = r->n == n;
+    /* What is known of a registration stays known: the planner may be a message behind. */
+    if (!known) r->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
+    r->n = n;
+    look_leave(r);
+    r->gone = false;
+    r->day = day;
+    /* It only grows: the greater one is the newer. */
+    if (!known || context_epoch > r->context_epoch) r->context_epoch = context_epoch;
+    r->state = RECORD_QUEUED;
+    order_put(&b->waiting, r, key_of(r, b->arrivals++));
+    return DN_OK;
+}
+
+queue_record *records_first(const queue_records *b) { return order_first(&b->waiting); }
+
+void records_reorder(queue_records *b, queue_record *r) {
+    assert(r->state == RECORD_QUEUED);
+    order_key key = order_drop(&b->waiting, r);
+    key.cutoff_ms = dn_daily_cutoff_ms(r->user.due, r->day);
+    order_put(&b->waiting, r, key);
+}
+
+void records_unqueue(queue_records *b, queue_record *r) {
+    assert(r->state == RECORD_QUEUED);
+    (void)order_drop(&b->waiting, r);
+    idle(b, r);
+}
+
+/* ---- Those that run ---- */
+
+static running_record *running_at(const queue_records *b, uint64_t ticket) {
+    return &b->running[ticket & (b->running_cap - 1)];
+}
+
+/* Who had places of their own has them in a larger table too. */
+static int running_grow(queue_records *b) {
+    const size_t    was_len = b->running_cap;
+    running_record *was = b->running;
+    const size_t    cap = was_len ? was_len * 2 : RUNNING_LEAST;
+    running_record *wider = dn_pages_new(cap * sizeof *wider);
+
+    if (!wider) return DN_ENOMEM;
+    b->running = wider;
+    b->running_cap = cap;
+    for (size_t i = 0; i < was_len; i++)
+        if (was[i].who) *running_at(b, was[i].ticket) = was[i];
+    dn_pages_free(was, was_len * sizeof *was);
+    return DN_OK;
+}
+
+/* At most half of the places are taken: the next ticket but a few has a free one. */
+int records_run(queue_records *b, queue_record *r) {
+    assert(r->state == RECORD_QUEUED);
+    if ((b->running_len + 1) * 2 > b->running_cap && running_grow(b) < 0) return DN_ENOMEM;
+    (void)order_drop(&b->waiting, r);
+    do b->tickets++;
+    while (running_at(b, b->tickets)->who);
+    *running_at(b, b->tickets) = (running_record){b->tickets, r};
+    b->running_len++;
+    r->ticket = b->tickets;
+    r->state = RECORD_RUNNING;
+    return DN_OK;
+}
+
+queue_record *records_of_ticket(const queue_records *b, uint64_t ticket) {
+    if (b->running_len == 0) return NULL;
+    const running_record *at = running_at(b, ticket);
+    return at->ticket == ticket ? at->who : NULL;
+}
+
+void records_stop(queue_records *b, queue_record *r) {
+    assert(r->state == RECORD_RUNNING);
+    running_at(b, r->ticket)->who = NULL;
+    b->running_len--;
+    idle(b, r);
+}
+
+uint16_t records_next_attempt(const record_day *d) {
+    return d->attempts < UINT16_MAX ? (uint16_t)(d->attempts + 1) : UINT16_MAX;
+}
+
+void records_stop_all(queue_records *b) {
+    for (size_t i = 0; i < b->running_cap; i++) {
+        queue_record *r = b->running[i].who;
+        if (!r) continue;
+        record_day *d = records_day_of(r, r->day);
+        d->attempts = records_next_attempt(d);
+        records_stop(b, r);
+    }
+}
+
+/* ---- Forgetting ---- */
+
+/* Its attempts count until the day is finalized, or is a day past its cutoff and was not asked for in a day: further back
+ * no clock is set, and no clock stays that was set forward only for a while. */
+static bool day_matters(const queue_record *r, const record_day *d, int64_t mono_ns,
+                        int64_t now_ms) {
+    if (d->day == DN_DAY_NONE || d->attempts == 0) return false;
+    if (r->gone || dn_daily_is_finalized(&r->user, d->day)) return false;
+    return now_ms < dn_daily_cutoff_ms(r->user.due, d->day) + DN_DAY_MS ||
+           mono_ns < d->next_ns + DAY_NS;
+}
+
+static bool matters(const queue_record *r, int64_t mono_ns, int64_t now_ms) {
+    return kept_until_ns(r) > mono_ns || day_matters(r, &r->days[0], mono_ns, now_ms) ||
+           day_matters(r, &r->days[1], mono_ns, now_ms);
+}
+
+/* They stand anywhere: the next one has been asked for with this one, and now those are that it leaves. */
+static void sweep_fetch(const queue_records *b, const queue_record *r) {
+    const queue_record *next = r->looked_next;
+
+    if (!next) return;
+    __builtin_prefetch(next->looked_next);
+    dn_hashtable_fetch(&b->by_hash, next->by_hash.key);
+}
+
+bool records_sweep(queue_records *b, size_t most, int64_t mono_ns, int64_t now_ms) {
+    const uint64_t minute = (uint64_t)(mono_ns / MINUTE_NS);
+
+    if (!b->sweeping) {
+        b->sweeping = true;
+        if (minute >= b->minute + RECORD_MINUTES) b->minute = minute - RECORD_MINUTES + 1;
+        look_now(b, &b->every);
+    }
+    for (; most > 0; most--) {
+        while (!b->now && b->minute <= minute)
+            look_now(b, &b->minutes[b->minute++ % RECORD_MINUTES]);
+        if (!b->now) break;
+        queue_record *r = b->now;
+        sweep_fetch(b, r);
+        if (!matters(r, mono_ns, now_ms)) {
+            forget(b, r);
+            continue;
+        }
+        look_leave(r);
+        look_later(b, r, b->minute > minute ? b->minute : minute + 1);
+    }
+    b->sweeping = b->now || b->minute <= minute;
+    return b->sweeping;
+}

@@ -1,0 +1,209 @@
+/* answers_table.c - an open table of places in a row of bytes; nothing is taken out.
+ * A row of bytes and not of structs: an id of eight bytes makes a row of 18, and there may be millions.
+ *
+ *     id_len 1 | how 1 | attempt 4 | duration_ms 4 | stopped_ms 8, if it was recorded | before 8, if it is not alone | id
+ *
+ * How: result | 8 if it is not alone | class << 4 | 128 if it was recorded. */
+#include "answers_table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/pages.h"
+
+enum { LEAST_PLACES = 64, ROOMY_PLACES = 1 << 16, LEAST_ROWS = 4096, TAG_BITS = 24 };
+enum { FIXED = 10, RECORDED = 8, BEFORE = 8 };
+enum { HOW_RESULT = 0x7, HAS_BEFORE = 0x8, HOW_CLASS = 0x7, IS_RECORDED = 0x80 };
+#define TAG_MASK ((UINT64_C(1) << TAG_BITS) - 1)
+
+static_assert(ANSWERS_ROW_MAX == FIXED + RECORDED + BEFORE + DN_ID_MAX, "the longest row");
+
+static uint64_t  key_of(uint64_t hash, uint32_t attempt);
+static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
+                          uint32_t attempt);
+static bool      fits_in_place(const answers_row *there, const answers_row *row);
+static int       places_grow(answers_table *t);
+static int       rows_grow(answers_table *t);
+
+/* ---- Rows ---- */
+
+static bool is_recorded(const answers_row *row) { return row->a.stopped_ms != ANSWER_NOT_RECORDED; }
+
+size_t answers_row_write(const answers_row *row, char out[ANSWERS_ROW_MAX]) {
+    const bool recorded = is_recorded(row);
+    size_t     len = FIXED;
+
+    assert(row->id_len > 0 && row->id_len <= DN_ID_MAX);
+    assert(row->a.result >= ANSWER_OK && row->a.result <= ANSWER_CRASH);
+    assert(row->a.cls == DN_CLASS_NONE || row->a.result == ANSWER_ERROR);
+    out[0] = (char)row->id_len;
+    out[1] = (char)((unsigned)row->a.result | (row->before ? (unsigned)HAS_BEFORE : 0U) |
+                    (unsigned)row->a.cls << 4 | (recorded ? (unsigned)IS_RECORDED : 0U));
+    memcpy(out + 2, &row->attempt, 4);
+    memcpy(out + 6, &row->a.duration_ms, 4);
+    if (recorded) {
+        memcpy(out + len, &row->a.stopped_ms, RECORDED);
+        len += RECORDED;
+    }
+    if (row->before) {
+        memcpy(out + len, &row->before, BEFORE);
+        len += BEFORE;
+    }
+    memcpy(out + len, row->id, row->id_len);
+    return len + row->id_len;
+}
+
+size_t answers_row_read(const char *bytes, answers_row *out_row) {
+    const uint8_t how = (uint8_t)bytes[1];
+    size_t        len = FIXED;
+
+    out_row->id_len = (uint8_t)bytes[0];
+    out_row->a.result = (answer_result)(how & HOW_RESULT);
+    out_row->a.cls = (dn_error_class)(how >> 4 & HOW_CLASS);
+    out_row->a.stopped_ms = ANSWER_NOT_RECORDED;
+    memcpy(&out_row->attempt, bytes + 2, 4);
+    memcpy(&out_row->a.duration_ms, bytes + 6, 4);
+    if (how & IS_RECORDED) {
+        memcpy(&out_row->a.stopped_ms, bytes + len, RECORDED);
+        len += RECORDED;
+    }
+    out_row->before = 0;
+    if (how & HAS_BEFORE) {
+        memcpy(&out_row->before, bytes + len, BEFORE);
+        len += BEFORE;
+    }
+    out_row->id = bytes + len;
+    assert(out_row->id_len > 0 && out_row->id_len <= DN_ID_MAX);
+    assert(out_row->a.result >= ANSWER_OK && out_row->a.result <= ANSWER_CRASH);
+    return len + out_row->id_len;
+}
+
+/* ---- The table ---- */
+
+void answers_table_done(answers_table *t) {
+    dn_pages_free(t->rows, t->rows_cap);
+    dn_pages_free(t->places, t->places ? (t->mask + 1) * sizeof *t->places : 0);
+    *t = (answers_table){0};
+}
+
+/* Most who are looked for are not there, and whether a place is empty is no guess of a processor's while it is so in nearly
+ * all cases: so as long as that takes little memory, one place in eight is taken at most. */
+static bool is_crowded(const answers_table *t) {
+    const size_t places = t->places ? t->mask + 1 : 0;
+
+    return places < ROOMY_PLACES ? (t->len + 1) * 8 > places : (t->len + 1) * 4 > places * 3;
+}
+
+int answers_table_put(answers_table *t, const answers_row *row) {
+    const uint64_t key = key_of(answers_table_hash(row->id, row->id_len), row->attempt);
+    answers_row    put = *row, there = {0};
+    uint64_t      *place;
+
+    if (is_crowded(t) && places_grow(t) < 0) return DN_ENOMEM;
+    place = place_of(t, key, row->id, row->id_len, row->attempt);
+    const bool     again = *place != 0;
+    const uint64_t at = *place >> TAG_BITS; /* and 1 */
+    if (again) (void)answers_row_read(t->rows + at - 1, &there);
+    if (again && fits_in_place(&there, row)) {
+        put.before = there.before;
+        (void)answers_row_write(&put, t->rows + at - 1);
+        return DN_OK;
+    }
+    if (again && is_recorded(&there) && is_recorded(row)) put.before = at;
+    if (t->rows_cap - t->rows_len < ANSWERS_ROW_MAX && rows_grow(t) < 0) return DN_ENOMEM;
+    assert(t->rows_len < UINT64_MAX >> TAG_BITS);
+    *place = (uint64_t)(t->rows_len + 1) << TAG_BITS | (key & TAG_MASK);
+    t->rows_len += answers_row_write(&put, t->rows + t->rows_len);
+    if (again)
+        return DN_OK; /* its row before stays behind, and is read before this one when places grow */
+    t->len++;
+    t->of_attempts += row->attempt > 0;
+    return DN_OK;
+}
+
+/* One that was recorded is longer, and takes the place of none but itself. */
+static bool fits_in_place(const answers_row *there, const answers_row *row) {
+    return there->a.stopped_ms == row->a.stopped_ms;
+}
+
+uint64_t answers_table_hash(const char *id, size_t id_len) {
+    /* Who makes a trace to be slow has what he made; in one that a daemon has recorded users may have chosen their ids so,
+     * and then it is its replay that takes longer, and nobody's day. */
+    const dn_hash_key key = {UINT64_C(0x2545f4914f6cdd1d), UINT64_C(0x9e3779b97f4a7c15)};
+
+    return dn_hash_quick(key, id, id_len);
+}
+
+/* A job stops when it has begun. */
+static bool stops_sooner(const answer *a, const answer *than, int64_t now_ms) {
+    return a->stopped_ms >= now_ms &&
+           (than->stopped_ms < now_ms || a->stopped_ms < than->stopped_ms);
+}
+
+bool answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
+                        uint32_t attempt, int64_t now_ms, answer *out_answer) {
+    const uint64_t *place;
+    answers_row     row;
+
+    if (attempt > 0 ? t->of_attempts == 0 : t->len == t->of_attempts) return false;
+    place = place_of(t, key_of(hash, attempt), id, id_len, attempt);
+    if (!*place) return false;
+    (void)answers_row_read(t->rows + (*place >> TAG_BITS) - 1, &row);
+    *out_answer = row.a;
+    while (row.before) {
+        (void)answers_row_read(t->rows + row.before - 1, &row);
+        if (stops_sooner(&row.a, out_answer, now_ms)) *out_answer = row.a;
+    }
+    return true;
+}
+
+static uint64_t key_of(uint64_t hash, uint32_t attempt) {
+    return hash + attempt * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Where it is, or the empty place where it would be. */
+static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
+                          uint32_t attempt) {
+    for (size_t at = (key >> TAG_BITS) & t->mask;; at = (at + 1) & t->mask) {
+        answers_row row;
+
+        if (!t->places[at]) return &t->places[at];
+        if ((t->places[at] & TAG_MASK) != (key & TAG_MASK)) continue;
+        (void)answers_row_read(t->rows + (t->places[at] >> TAG_BITS) - 1, &row);
+        if (row.attempt == attempt && row.id_len == id_len && memcmp(row.id, id, id_len) == 0)
+            return &t->places[at];
+    }
+}
+
+/* The rows say what is to be put: their order is that of their places' numbers. */
+static int places_grow(answers_table *t) {
+    const size_t    cap = t->places ? (t->mask + 1) * 2 : LEAST_PLACES;
+    uint64_t *const wider = dn_pages_new(cap * sizeof *wider);
+
+    if (!wider) return DN_ENOMEM;
+    dn_pages_free(t->places, t->places ? (t->mask + 1) * sizeof *t->places : 0);
+    t->places = wider;
+    t->mask = cap - 1;
+    for (size_t at = 0; at < t->rows_len;) {
+        answers_row    row;
+        const size_t   row_len = answers_row_read(t->rows + at, &row);
+        const uint64_t key = key_of(answers_table_hash(row.id, row.id_len), row.attempt);
+
+        *place_of(t, key, row.id, row.id_len, row.attempt) =
+            (uint64_t)(at + 1) << TAG_BITS | (key & TAG_MASK);
+        at += row_len;
+    }
+    return DN_OK;
+}
+
+static int rows_grow(answers_table *t) {
+    const size_t cap = t->rows_cap > 0 ? t->rows_cap * 2 : LEAST_ROWS;
+    char *const  wider = dn_pages_grow(t->rows, t->rows_cap, cap);
+
+    if (!wider) return DN_ENOMEM;
+    t->rows = wider;
+    t->rows_cap = cap;
+    return DN_OK;
+}
