@@ -1,5 +1,5 @@
 /* backend.h - what stands behind the door: one table of functions for each place a store can be kept.
- * store.c looks at what comes in and calls through the table; what a write makes of a user is in user.h, once,
+ * store.c looks at what comes in and calls through the table; what a write makes of a user is in store_user.h, once,
  * so that no two backends can differ in it. */
 #ifndef DIURNAL_STORE_BACKEND_H
 #define DIURNAL_STORE_BACKEND_H

@@ -1,7 +1,7 @@
-/* totals.h - counts by day.
+/* store_totals.h - counts by day.
  * A sorted array: a store has a few days that change, and a few thousand that do not. */
-#ifndef DIURNAL_STORE_TOTALS_H
-#define DIURNAL_STORE_TOTALS_H
+#ifndef DIURNAL_STORE_STORE_TOTALS_H
+#define DIURNAL_STORE_STORE_TOTALS_H
 
 #include "store/store.h"
 

@@ -1,12 +1,12 @@
-/* db.h - a store in an SQLite file, from inside.
+/* sqlite_store.h - a store in an SQLite file, from inside.
  * One connection for everything, locked out for everybody else, WAL, synchronous=FULL. All functions belong to
  * the store's actor. They return DN codes: SQLite's are translated by db_failed at the line they enter. */
-#ifndef DIURNAL_STORE_SQLITE_DB_H
-#define DIURNAL_STORE_SQLITE_DB_H
+#ifndef DIURNAL_STORE_SQLITE_SQLITE_STORE_H
+#define DIURNAL_STORE_SQLITE_SQLITE_STORE_H
 
 #include "backend.h"
-#include "statements.h"
-#include "totals.h"
+#include "sqlite/sqlite_statements.h"
+#include "store_totals.h"
 
 #include <assert.h>
 #include <sqlite3.h>
@@ -45,7 +45,7 @@ typedef struct db {
     char          damage[DN_STORE_WHY]; /* what it is dead of; "": of the disk */
 } db;
 
-/* ---- error.c ---- */
+/* ---- sqlite_error.c ---- */
 
 /* What was written to when it failed: statements write to the log, checkpoints and backups to the file. */
 typedef enum db_file {
@@ -63,19 +63,19 @@ bool db_is_damage(int rc);
 
 const char *db_damage(dn_store *store);
 
-/* ---- open.c ---- */
+/* ---- sqlite_open.c ---- */
 
 /* By errno: "the data directory /var/x cannot be made: Permission denied". */
 int  dir_failed(const char *what, const char *dir, char *why);
 void dir_parent(const char *dir, char out[DB_PATH_MAX]);
 
-/* ---- lock.c ---- */
+/* ---- sqlite_lock.c ---- */
 
 /* Takes the data directory for this process, until the descriptor is closed. *out_fd is -1 if there is nothing
  * to lock (read_only only). DN_EEXIST: another process has it. */
 int dir_lock_take(const char *dir, bool read_only, int *out_fd, char *why);
 
-/* ---- look.c ---- */
+/* ---- sqlite_look.c ---- */
 
 /* What is on the disk, seen without SQLite opening it: so that what is not ours is not even touched. */
 typedef struct db_look {
@@ -85,12 +85,12 @@ typedef struct db_look {
 } db_look;
 int look_at(const char *vfs, const char *path, db_look *out_look, char *why);
 
-/* ---- migrate.c ---- */
+/* ---- sqlite_migrate.c ---- */
 
 /* Brings a file of that version to the newest, or (read_only) sees that it has it. */
 int db_migrate(db *d, int version, char *why);
 
-/* ---- log.c ---- */
+/* ---- sqlite_log.c ---- */
 
 typedef enum db_log_copying {
     DB_LOG_KEEP = SQLITE_CHECKPOINT_PASSIVE, /* it is written from its beginning again */
@@ -109,14 +109,14 @@ void db_log_give_back(db *d);
 int db_log_make_room(db *d);
 int db_idle(dn_store *store);
 
-/* ---- transact.c ---- */
+/* ---- sqlite_transact.c ---- */
 
 /* Writes, and answers DN_OK for all of it to be committed. It may be called twice for one transaction. */
 typedef int db_writing(db *d, void *context);
 /* Of another answer, and where there is no room, nothing is written and the counters are as before. */
 int db_transact(db *d, db_writing *writing, void *context);
 
-/* ---- write.c, hooks.c, tokens.c, read.c, check.c, backup.c ---- */
+/* ---- sqlite_write.c, sqlite_outbox.c, sqlite_tokens.c, sqlite_read.c, sqlite_check.c, sqlite_backup.c ---- */
 
 int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);
 

@@ -1,8 +1,8 @@
-/* hooks.c - the outbox of cutoff hooks.
+/* sqlite_outbox.c - the outbox of cutoff hooks.
  * A hook is put in by the transaction that finalizes the day, and stays until it is delivered, given up, or its
  * user is removed: what is durable of a user goes with the user. */
-#include "db.h"
-#include "user.h"
+#include "sqlite/sqlite_store.h"
+#include "store_user.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* read.c - users and the ledger, read back.
+/* sqlite_read.c - users and the ledger, read back.
  * What comes from the disk is looked at before it is believed: a row that none of us can have written is
  * damage, and ends the store as damage does. */
-#include "db.h"
-#include "user.h"
+#include "sqlite/sqlite_store.h"
+#include "store_user.h"
 
 #include <string.h>
 

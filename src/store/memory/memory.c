@@ -5,12 +5,12 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "backend.h"
 #include "base/pages.h"
-#include "memory_hooks.h"
-#include "memory_ids.h"
-#include "memory_ledger.h"
-#include "memory_tokens.h"
-#include "totals.h"
-#include "user.h"
+#include "memory/memory_ids.h"
+#include "memory/memory_ledger.h"
+#include "memory/memory_outbox.h"
+#include "memory/memory_tokens.h"
+#include "store_totals.h"
+#include "store_user.h"
 
 #include <assert.h>
 #include <endian.h>

@@ -1,6 +1,6 @@
-/* transact.c - what is written is written whole, with room for it in file and log.
+/* sqlite_transact.c - what is written is written whole, with room for it in file and log.
  * A crash in here costs the transaction at hand and nothing else: nobody was told of it yet. */
-#include "db.h"
+#include "sqlite/sqlite_store.h"
 
 /* After a failure SQLite may have rolled back by itself. If it cannot, the connection is of no use any more. */
 static int undo(db *d, int code) {

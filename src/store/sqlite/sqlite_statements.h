@@ -1,8 +1,8 @@
-/* statements.h - every statement of the store, prepared once when it is opened.
+/* sqlite_statements.h - every statement of the store, prepared once when it is opened.
  * So that a statement that does not fit the schema is found at the first start, and memory for one is
  * never asked for when something has to be written. */
-#ifndef DIURNAL_STORE_SQLITE_STATEMENTS_H
-#define DIURNAL_STORE_SQLITE_STATEMENTS_H
+#ifndef DIURNAL_STORE_SQLITE_SQLITE_STATEMENTS_H
+#define DIURNAL_STORE_SQLITE_SQLITE_STATEMENTS_H
 
 #define DB_USER_COLUMNS                                                                            \
     "n, id, due, starts_on, last_day, status, last_run_ms, context_epoch, recorded"

@@ -1,7 +1,7 @@
-/* error.c - what SQLite's codes mean to the store.
+/* sqlite_error.c - what SQLite's codes mean to the store.
  * A full disk and want of memory pass; anything else is final: after a failed write or fsync nobody knows what is
  * on the disk, and SQLite itself would happily go on. */
-#include "db.h"
+#include "sqlite/sqlite_store.h"
 
 #include <errno.h>
 

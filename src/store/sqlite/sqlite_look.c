@@ -1,4 +1,4 @@
-/* look.c - what is on the disk, before SQLite opens it.
+/* sqlite_look.c - what is on the disk, before SQLite opens it.
  * SQLite would roll back, recover or make a log as soon as it reads; what is not ours, or was written by a newer
  * diurnal, must not be touched at all. So the first 100 bytes are read by hand:
  *
@@ -8,8 +8,8 @@
  *     68   4  application_id
  *
  * Numbers are big-endian. What stands in the log may be newer than this: db_identify asks again. */
-#include "db.h"
 #include "migrations.h"
+#include "sqlite/sqlite_store.h"
 
 #include <errno.h>
 #include <stdlib.h>

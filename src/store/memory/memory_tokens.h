@@ -1,6 +1,6 @@
 /* memory_tokens.h - the tokens of a store in memory. */
-#ifndef DIURNAL_STORE_MEMORY_TOKENS_H
-#define DIURNAL_STORE_MEMORY_TOKENS_H
+#ifndef DIURNAL_STORE_MEMORY_MEMORY_TOKENS_H
+#define DIURNAL_STORE_MEMORY_MEMORY_TOKENS_H
 
 #include "store/store.h"
 

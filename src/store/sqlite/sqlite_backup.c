@@ -1,9 +1,9 @@
-/* backup.c - a copy of the store, made while it is used.
+/* sqlite_backup.c - a copy of the store, made while it is used.
  * On the store's own connection: what is written meanwhile goes into the copy too, and it is never begun again (a
  * second connection was made to begin again by every write, and did not end). It grows under a name of its own,
  * and gets its real one when it is whole and on the disk. A copy that fails says nothing about the store. */
 #define _GNU_SOURCE /* renameat2 */
-#include "db.h"
+#include "sqlite/sqlite_store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* memory_ids.c - finds a user's number by its id; see memory_ids.h. */
-#include "memory_ids.h"
+#include "memory/memory_ids.h"
 
 #include "base/hash.h"
 

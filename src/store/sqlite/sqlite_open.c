@@ -1,8 +1,8 @@
-/* open.c - opening and closing a store in a file.
+/* sqlite_open.c - opening and closing a store in a file.
  * The order is what protects the data: the lock, a look without touching, then SQLite; and until the file is
  * known to be ours and whole, closing it again would not even copy its log into it. */
-#include "db.h"
 #include "migrations.h"
+#include "sqlite/sqlite_store.h"
 
 #include <errno.h>
 #include <fcntl.h>

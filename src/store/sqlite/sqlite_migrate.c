@@ -1,9 +1,9 @@
-/* migrate.c - brings a file to the newest version: migrations/0001_*.sql and on, each in one transaction.
+/* sqlite_migrate.c - brings a file to the newest version: migrations/0001_*.sql and on, each in one transaction.
  * The number of the last one is the file's user_version, written in the same transaction: after a crash in the
  * middle the next start begins again where that one began. */
 #include "migrations.h"
 
-#include "db.h"
+#include "sqlite/sqlite_store.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
-/* log.c - the log: when it is copied into the file, and that there is room to.
+/* sqlite_log.c - the log: when it is copied into the file, and that there is room to.
  * A write may need room for its log; a log must never need any to be ended, or the one fills a disk on which the
  * other cannot grow, and both stand there for good. So what a batch makes the file grow by is taken in the file before the
  * batch is committed: then every log can be copied into the file, however full the disk, and its room is free again. */
-#include "db.h"
+#include "sqlite/sqlite_store.h"
 
 enum { PAGE = 4096, PAGES_AT_ONCE = 16 };
 

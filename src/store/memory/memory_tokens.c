@@ -1,5 +1,5 @@
 /* memory_tokens.c - see memory_tokens.h. */
-#include "memory_tokens.h"
+#include "memory/memory_tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

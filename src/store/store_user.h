@@ -1,7 +1,7 @@
-/* user.h - what a write makes of a user, whatever the user is kept in.
+/* store_user.h - what a write makes of a user, whatever the user is kept in.
  * The rules of store.h in one place: a backend reads a user, asks here, and keeps the answer. No I/O. */
-#ifndef DIURNAL_STORE_USER_H
-#define DIURNAL_STORE_USER_H
+#ifndef DIURNAL_STORE_STORE_USER_H
+#define DIURNAL_STORE_STORE_USER_H
 
 #include "store/store.h"
 

@@ -1,5 +1,5 @@
-/* probe.c - what would keep a store from being opened, seen without making or writing one. */
-#include "db.h"
+/* sqlite_probe.c - what would keep a store from being opened, seen without making or writing one. */
+#include "sqlite/sqlite_store.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* memory_hooks.c - the outbox in memory; see memory_hooks.h. */
-#include "memory_hooks.h"
+/* memory_outbox.c - the outbox in memory; see memory_outbox.h. */
+#include "memory/memory_outbox.h"
 
 #include <assert.h>
 #include <stdlib.h>

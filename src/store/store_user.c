@@ -1,5 +1,5 @@
-/* user.c - what a write makes of a user; see user.h. */
-#include "user.h"
+/* store_user.c - what a write makes of a user; see store_user.h. */
+#include "store_user.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* tokens.c - who may ask over HTTP. There are few, and they change seldom: a transaction each. */
-#include "db.h"
+/* sqlite_tokens.c - who may ask over HTTP. There are few, and they change seldom: a transaction each. */
+#include "sqlite/sqlite_store.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* check.c - is the store sound? SQLite answers for its pages and indexes, and here it is asked what must hold
+/* sqlite_check.c - is the store sound? SQLite answers for its pages and indexes, and here it is asked what must hold
  * between the rows: what one transaction wrote agrees. */
-#include "db.h"
+#include "sqlite/sqlite_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* lock.c - one process a data directory.
+/* sqlite_lock.c - one process a data directory.
  * SQLite would keep a second writer out too, but not say who has it, and a second diurnal must be told before it
  * looks at anything. The lock is flock's: it goes with the process, however that ends. */
-#include "db.h"
+#include "sqlite/sqlite_store.h"
 
 #include <errno.h>
 #include <fcntl.h>

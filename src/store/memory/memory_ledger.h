@@ -1,8 +1,8 @@
 /* memory_ledger.h - the ledger's rows, by day and by number.
  * Nearly every user has a row on nearly every day, so a day is an array by number, in chunks that are made when
  * a row falls into one: a row is found by arithmetic, and a day's rows are in order by themselves. */
-#ifndef DIURNAL_STORE_MEMORY_LEDGER_H
-#define DIURNAL_STORE_MEMORY_LEDGER_H
+#ifndef DIURNAL_STORE_MEMORY_MEMORY_LEDGER_H
+#define DIURNAL_STORE_MEMORY_MEMORY_LEDGER_H
 
 #include "store/store.h"
 

@@ -1,5 +1,5 @@
-/* totals.c - counts by day; see totals.h. */
-#include "totals.h"
+/* store_totals.c - counts by day; see store_totals.h. */
+#include "store_totals.h"
 
 #include "base/day_rows.h"
 

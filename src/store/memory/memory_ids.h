@@ -1,8 +1,8 @@
 /* memory_ids.h - finds a user's number by its id: open addressing, linear probing, 8 bytes a slot.
  * A slot holds half of the hash, so that hardly any other id is ever looked at. The hash has no seed: a run of the
  * simulation must be the same every time, and nobody sends it ids that were made to collide. */
-#ifndef DIURNAL_STORE_MEMORY_IDS_H
-#define DIURNAL_STORE_MEMORY_IDS_H
+#ifndef DIURNAL_STORE_MEMORY_MEMORY_IDS_H
+#define DIURNAL_STORE_MEMORY_MEMORY_IDS_H
 
 #include "diurnal/base.h"
 

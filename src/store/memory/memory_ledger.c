@@ -1,5 +1,5 @@
 /* memory_ledger.c - the ledger's rows, by day and by number; see memory_ledger.h. */
-#include "memory_ledger.h"
+#include "memory/memory_ledger.h"
 
 #include "base/day_rows.h"
 

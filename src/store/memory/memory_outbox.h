@@ -1,8 +1,8 @@
-/* memory_hooks.h - the outbox in memory: hooks by number, and their order by when they are due.
+/* memory_outbox.h - the outbox in memory: hooks by number, and their order by when they are due.
  * Numbers rise, and hooks leave in about the order they came: both arrays grow at their ends and are given back from
  * the front. */
-#ifndef DIURNAL_STORE_MEMORY_HOOKS_H
-#define DIURNAL_STORE_MEMORY_HOOKS_H
+#ifndef DIURNAL_STORE_MEMORY_MEMORY_OUTBOX_H
+#define DIURNAL_STORE_MEMORY_MEMORY_OUTBOX_H
 
 #include "store/store.h"
 

@@ -1,9 +1,9 @@
-/* write.c - a batch of writes, in one transaction.
- * A user is read, user.c says what becomes of it, and what changed is written: three short statements cost
+/* sqlite_write.c - a batch of writes, in one transaction.
+ * A user is read, store_user.c says what becomes of it, and what changed is written: three short statements cost
  * less than one UPDATE ... RETURNING (which goes through a temporary table: 2 to 4 times slower, measured). A herd
  * is finalized in the order of its numbers, so such runs are read with one range scan. */
-#include "db.h"
-#include "user.h"
+#include "sqlite/sqlite_store.h"
+#include "store_user.h"
 
 #include <string.h>
 
