@@ -3,7 +3,7 @@
 #ifndef DIURNAL_API_JSON_USER_H
 #define DIURNAL_API_JSON_USER_H
 
-#include "store/store.h"
+#include "store/daily.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 #ifndef DIURNAL_API_TOKEN_H
 #define DIURNAL_API_TOKEN_H
 
-#include "store/store.h"
+#include "store/tokens.h"
 
 /* The beginning is for who finds one lying about, programs that look for secrets included. */
 #define DN_TOKEN_BEGIN "diurnal_"

@@ -2,7 +2,7 @@
 #ifndef DIURNAL_CLI_ADMIN_TOKEN_H
 #define DIURNAL_CLI_ADMIN_TOKEN_H
 
-#include "store/store.h"
+#include "store/tokens.h"
 
 enum { ADMIN_TOKEN_WHY = 512 };
 #define ADMIN_TOKEN_FILE "admin.token"

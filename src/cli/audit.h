@@ -4,7 +4,7 @@
 #ifndef DIURNAL_CLI_AUDIT_H
 #define DIURNAL_CLI_AUDIT_H
 
-#include "store/store.h"
+#include "store/daily.h"
 
 typedef struct audit audit;
 

@@ -1,5 +1,6 @@
 /* audit_source.c - see audit_source.h. */
 #include "audit_source.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>

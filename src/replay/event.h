@@ -5,7 +5,7 @@
 #define DIURNAL_REPLAY_EVENT_H
 
 #include "service/journal.h"
-#include "store/store.h"
+#include "store/daily.h"
 
 /* Beside the dn_happening_kinds. */
 enum {

@@ -2,6 +2,7 @@
 #include "simulate_hooks.h"
 
 #include "simulate_tally.h"
+#include "store/outbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>

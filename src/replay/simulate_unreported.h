@@ -5,7 +5,7 @@
 #define DIURNAL_REPLAY_SIMULATE_UNREPORTED_H
 
 #include "event.h"
-#include "store/store.h"
+#include "store/daily.h"
 
 typedef struct untold {
     dn_user *users; /* before it, by number */

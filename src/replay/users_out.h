@@ -2,7 +2,7 @@
 #ifndef DIURNAL_REPLAY_USERS_OUT_H
 #define DIURNAL_REPLAY_USERS_OUT_H
 
-#include "store/store.h"
+#include "store/daily.h"
 
 /* All are told to look, some at a time. A failure is the store's. */
 typedef void    users_look(void *context, const dn_user *users, size_t len);

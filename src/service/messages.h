@@ -6,6 +6,7 @@
 
 #include "diurnal/actor.h"
 #include "runner/runner.h"
+#include "store/outbox.h"
 #include "store/store.h"
 
 /* Names under which they find each other. */

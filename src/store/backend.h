@@ -4,6 +4,7 @@
 #ifndef DIURNAL_STORE_BACKEND_H
 #define DIURNAL_STORE_BACKEND_H
 
+#include "store/outbox.h"
 #include "store/store.h"
 
 typedef struct store_ops {

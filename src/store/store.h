@@ -9,7 +9,8 @@
 #ifndef DIURNAL_STORE_STORE_H
 #define DIURNAL_STORE_STORE_H
 
-#include "domain/daily.h"
+#include "store/daily.h"
+#include "store/tokens.h"
 
 typedef struct dn_store dn_store;
 
@@ -43,22 +44,6 @@ typedef struct dn_store_hold {
         [DN_STORE_SIGN]; /* its process, and an instant: no two holders have the same. "": it could not sign */
 } dn_store_hold;
 DN_MUST_USE int dn_store_held(const char *dir, dn_store_hold *out_hold, char *why);
-
-/* ---- Users ---- */
-
-/* n numbers a registration: it is never given again, so an id that is removed and registered anew has a new
- * one, and what began under the old one finds nobody. */
-typedef struct dn_user {
-    uint64_t        n;
-    uint32_t        due;
-    dn_day          last_day, starts_on;
-    dn_day          recorded; /* last day with a ledger row, finalized or missed */
-    dn_daily_status status;   /* success or cutoff, if last_day is not DN_DAY_NONE */
-    uint32_t        context_epoch;
-    int64_t         last_run_ms; /* INT64_MIN: none */
-    uint8_t         id_len;
-    char            id[DN_ID_MAX + 1];
-} dn_user;
 
 /* ---- Writing: everything in one transaction, in this order, or nothing ---- */
 
@@ -117,102 +102,8 @@ DN_MUST_USE int dn_store_write(dn_store *store, const dn_write *writes, size_t l
  * replay that begins in the middle. DN_EINVAL: the store is on a disk. */
 DN_MUST_USE int dn_store_begin_with(dn_store *store, dn_user *user);
 
-/* ---- Reading ---- */
-
-/* The next max users with a number greater than after_n, in that order. */
-DN_MUST_USE int dn_store_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max,
-                              size_t *out_len);
-
-/* DN_EDEAD: there is none. */
-DN_MUST_USE int dn_store_user(dn_store *store, const char *id, size_t id_len, dn_user *out_user);
-
-typedef struct dn_user_filter {
-    const char     *after_id; /* NULL: from the beginning. In the order of the ids' bytes */
-    size_t          after_len;
-    const char     *prefix; /* NULL: any id */
-    size_t          prefix_len;
-    uint32_t        due_from, due_to; /* inclusive; 0 and 1439: all */
-    dn_daily_status status;           /* of last_day; DN_DAILY_NONE: any */
-    uint32_t        scan_max;         /* rows looked at, at most; 0: as many as it takes */
-} dn_user_filter;
-
-/* *out_more: there may be more, after the id in *out_last (which need not have matched). */
-DN_MUST_USE int dn_store_list(dn_store *store, const dn_user_filter *filter, dn_user *users,
-                              size_t max, size_t *out_len, bool *out_more, dn_user *out_last);
-
-typedef struct dn_ledger_row {
-    uint64_t        n;
-    dn_day          day;
-    dn_daily_status status;
-    dn_error_class  cls;
-    uint16_t        attempts;
-    int64_t         at_ms;
-} dn_ledger_row;
-
-/* A user's rows, newest first, before the day `before`. */
-DN_MUST_USE int dn_store_days_of(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows,
-                                 size_t max, size_t *out_len);
-/* A day's rows, by user, after after_n. */
-DN_MUST_USE int dn_store_day(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows,
-                             size_t max, size_t *out_len);
-
-typedef struct dn_day_totals {
-    dn_day   day;
-    uint64_t success, cutoff, missed;
-} dn_day_totals;
-
-/* What was ever written for a day, first..last, days without anything left out. It stays when ledger rows are
- * forgotten or a user is removed; a day that was missed and is finalized after all counts as finalized. */
-DN_MUST_USE int dn_store_totals(dn_store *store, dn_day first, dn_day last, dn_day_totals *rows,
-                                size_t max, size_t *out_len);
-
-/* From that day on the ledger has every row that was to be written; of the days before, some were forgotten, or written
- * without a ledger. DN_DAY_NONE: it has all there ever were. */
-dn_day dn_store_ledger_since(dn_store *store);
-
-DN_MUST_USE int dn_store_count(dn_store *store, uint64_t *out_users);
-
-/* The outbox of cutoff hooks. When a hook is due is said by a clock of the outbox's own, which no step of the wall clock
- * moves. */
-typedef struct dn_hook {
-    uint64_t n;
-    dn_day   day;
-    uint32_t due, context_epoch;
-    uint16_t attempts;
-    int64_t  next_ms; /* not before */
-    uint8_t  id_len;
-    char     id[DN_ID_MAX + 1];
-} dn_hook;
-
-/* Those due at now_ms, the longest waiting first; *out_next_ms: when the next of the others is, INT64_MAX: never. */
-DN_MUST_USE int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max,
-                               size_t *out_len, int64_t *out_next_ms);
-
-/* How long after so many attempts the next one comes: 1 s after the first, then 2 s, 4 s ... 1 h. */
-int64_t dn_hook_delay_ms(uint16_t attempts);
-
-/* What the outbox's clock shows where it is begun anew: the wall's instant, or a later one, if by that any hook waited
- * longer than the delay behind its attempts; the wall clock has been set back since, then. */
-DN_MUST_USE int dn_store_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms);
-
 /* ---- Tokens: who may ask over HTTP ---- */
 
-/* Each may what the one before it may. */
-typedef enum dn_scope { DN_SCOPE_NONE, DN_SCOPE_READ, DN_SCOPE_OPERATE, DN_SCOPE_ADMIN } dn_scope;
-
-enum { DN_TOKEN_HASH = 32, DN_TOKEN_NAME_MAX = 64 };
-
-typedef struct dn_token {
-    uint64_t n;                /* is never given again */
-    int64_t  made_ms, ends_ms; /* from ends_ms on it is worth nothing; INT64_MAX: never */
-    dn_scope scope;
-    uint8_t  hash[DN_TOKEN_HASH]; /* SHA-256; the token itself is not kept */
-    uint8_t  name_len;
-    char     name[DN_TOKEN_NAME_MAX + 1];
-} dn_token;
-
-/* The first max, in the order they were made. */
-DN_MUST_USE int dn_store_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
 /* Gives it its number. On DN_OK it is committed, and after a remove it is gone for good. DN_EDEAD: there is none. */
 DN_MUST_USE int dn_store_token_add(dn_store *store, dn_token *token);
 DN_MUST_USE int dn_store_token_remove(dn_store *store, uint64_t n);

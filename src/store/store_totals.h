@@ -3,7 +3,7 @@
 #ifndef DIURNAL_STORE_STORE_TOTALS_H
 #define DIURNAL_STORE_STORE_TOTALS_H
 
-#include "store/store.h"
+#include "store/daily.h"
 
 typedef struct totals {
     dn_day_totals *days; /* sorted by day */

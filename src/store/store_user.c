@@ -1,6 +1,8 @@
 /* store_user.c - what a write makes of a user; see store_user.h. */
 #include "store_user.h"
 
+#include "store/outbox.h"
+
 #include <assert.h>
 #include <string.h>
 

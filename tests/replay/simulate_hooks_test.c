@@ -1,5 +1,7 @@
 /* Who sees that each cutoff has its hook, shown one thing that is right and then what is not. */
 #include "simulate_hooks.h"
+#include "store/outbox.h"
+#include "store/store.h"
 #include "test.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #ifndef DIURNAL_TESTS_STORE_KIT_H
 #define DIURNAL_TESTS_STORE_KIT_H
 
+#include "store/outbox.h"
 #include "store/store.h"
 #include "test.h"
 

@@ -4,7 +4,7 @@
 #ifndef DIURNAL_STORE_MEMORY_MEMORY_LEDGER_H
 #define DIURNAL_STORE_MEMORY_MEMORY_LEDGER_H
 
-#include "store/store.h"
+#include "store/daily.h"
 
 enum { LEDGER_CHUNK = 1024 };
 

@@ -4,7 +4,7 @@
 #ifndef DIURNAL_STORE_MEMORY_MEMORY_OUTBOX_H
 #define DIURNAL_STORE_MEMORY_MEMORY_OUTBOX_H
 
-#include "store/store.h"
+#include "domain/daily.h"
 
 typedef struct outbox_hook {
     uint64_t user;  /* 0: gone */

@@ -2,7 +2,7 @@
 #ifndef DIURNAL_STORE_MEMORY_MEMORY_TOKENS_H
 #define DIURNAL_STORE_MEMORY_MEMORY_TOKENS_H
 
-#include "store/store.h"
+#include "store/tokens.h"
 
 typedef struct memory_tokens {
     dn_token *rows;
