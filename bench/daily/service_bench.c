@@ -78,9 +78,10 @@ static void print(const char *bench, const char *metric, double value, const cha
 
 static dn_store *store_open(const char *dir) {
     dn_store *store = NULL;
-    char      why[DN_STORE_WHY];
+    char      why[DN_STORE_WHY], url[4096];
 
-    if (dn_store_open(&(dn_store_config){.dir = dir, .ledger_days = 35}, &store, why) < 0)
+    (void)snprintf(url, sizeof url, "sqlite:%s", dir);
+    if (dn_store_open(&(dn_store_config){.url = url, .ledger_days = 35}, &store, why) < 0)
         wrong(why);
     return store;
 }

@@ -73,7 +73,8 @@ static dn_store *store_with(uint64_t users) {
     dn_store              *store = NULL;
     char                   why[DN_STORE_WHY];
 
-    if (dn_store_open(&(dn_store_config){.ledger_days = 1}, &store, why) < 0) wrong(why);
+    if (dn_store_open(&(dn_store_config){.url = "memory:", .ledger_days = 1}, &store, why) < 0)
+        wrong(why);
     for (uint64_t i = 0; i < users;) {
         size_t len = 0;
         for (; len < BATCH && i < users; len++, i++) {

@@ -10,7 +10,8 @@
 /* Where serve would write, by its codes. That a daemon is in the directory at the moment is no fault of the settings: it
  * may be the one that is to take them. */
 static int check_places(const dn_settings *s) {
-    const dn_store_config store = {.dir = s->data};
+    const dn_data_url     url = dn_data_url_of(s->data);
+    const dn_store_config store = {.url = url.text};
     char                  store_why[DN_STORE_WHY], record_why[DN_RECORDER_WHY];
     const int             rc = dn_store_probe(&store, store_why);
 

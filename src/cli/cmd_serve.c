@@ -212,7 +212,8 @@ static int settings_take(served *d) {
 }
 
 static int store_take(served *d) {
-    const dn_store_config config = {.dir = d->settings->data,
+    const dn_data_url     url = dn_data_url_of(d->settings->data);
+    const dn_store_config config = {.url = url.text,
                                     .ledger_days = (uint32_t)d->settings->ledger_days};
     char                  why[DN_STORE_WHY];
 
@@ -285,7 +286,8 @@ static int url_put(const served *d, char why[URL_FILE_WHY]) {
         (void)snprintf(why, URL_FILE_WHY, "%s", dn_error_text(DN_ENOMEM));
         return DN_ENOMEM;
     }
-    const int rc = dn_store_held(d->settings->data, &hold, why);
+    const dn_data_url url = dn_data_url_of(d->settings->data);
+    const int         rc = dn_store_held(url.text, &hold, why);
     if (rc < 0) return rc;
     return url_file_put(d->settings->data, d->listens, hold.sign, d->web.tls ? pin : NULL, why);
 }

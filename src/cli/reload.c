@@ -68,7 +68,8 @@ static bool is_same_directory(const char *a, const char *b) {
 
 /* Are the users of another directory somebody's own? If they cannot be read a start will say so. */
 static bool is_strangers(const char *dir) {
-    const dn_store_config config = {.dir = dir, .read_only = true};
+    const dn_data_url     url = dn_data_url_of(dir);
+    const dn_store_config config = {.url = url.text, .read_only = true};
     DN_AUTO(dn_store) store = NULL;
     char why[DN_STORE_WHY];
     bool is_stranger = false;
@@ -79,7 +80,8 @@ static bool is_strangers(const char *dir) {
 
 int reload_probe(const dn_settings *now, const dn_settings *fresh, int listener,
                  char words[RELOAD_WORDS]) {
-    const dn_store_config store = {.dir = fresh->data};
+    const dn_data_url     url = dn_data_url_of(fresh->data);
+    const dn_store_config store = {.url = url.text};
     const bool            is_same = is_same_directory(now->data, fresh->data);
     int                   rc = is_same ? DN_OK : dn_store_probe(&store, words);
 

@@ -611,3 +611,10 @@ static int fault_of(const dn_setting *setting, char *fault, const char *format, 
                        setting->default_text);
     return DN_EINVAL;
 }
+
+dn_data_url dn_data_url_of(const char *data) {
+    dn_data_url url;
+
+    (void)snprintf(url.text, sizeof url.text, "sqlite:%s", data);
+    return url;
+}

@@ -97,6 +97,13 @@ static inline void dn_settings_freep(dn_settings **settings) { dn_settings_free(
 /* What no value can tell by itself: do they go together, and is there what `serve` needs? As dn_settings_load. */
 DN_MUST_USE int dn_settings_check(const dn_settings *settings, char *why);
 
+/* The URL of the store in the directory that --data names. Of a path too long for a store the URL is cut, and
+ * dn_store_open still refuses it as too long. */
+typedef struct dn_data_url {
+    char text[4096 + 64];
+} dn_data_url;
+dn_data_url dn_data_url_of(const char *data);
+
 /* Is the value of that setting the same in both? For telling what a SIGHUP changes. */
 bool dn_settings_same(const dn_settings *a, const dn_settings *b, size_t setting);
 

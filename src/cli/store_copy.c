@@ -141,14 +141,15 @@ static int look_for_room(const copying *k) {
 /* ---- The copy ---- */
 
 static int copy_open(const call *c, dn_store **out_store) {
-    char                  path[PATH_ROOM], why[DN_STORE_WHY];
+    char path[PATH_ROOM], why[DN_STORE_WHY];
+
+    (void)snprintf(path, sizeof path, "%s/%s", c->settings->data, COPY_DIR);
+    const dn_data_url     url = dn_data_url_of(path);
     const dn_store_config config = {
-        .dir = path,
+        .url = url.text,
         .ledger_days = (uint32_t)c->settings->ledger_days,
         .read_only = true,
     };
-
-    (void)snprintf(path, sizeof path, "%s/%s", c->settings->data, COPY_DIR);
     const int rc = dn_store_open(&config, out_store, why);
     return rc == DN_OK ? DN_EXIT_DONE : complain(DN_EXIT_FAILED, STORE_COPY_OF "%s", why);
 }

@@ -8,18 +8,19 @@
 
 /* A store of our own comes before a daemon somewhere else that nobody has named. */
 static bool store_comes_first(const call *c) {
-    char          path[4096 + 32], why[DN_STORE_WHY];
-    dn_store_hold hold;
+    char              path[4096 + 32], why[DN_STORE_WHY];
+    const dn_data_url url = dn_data_url_of(c->settings->data);
+    dn_store_hold     hold;
 
     if (target_named(c)) return false;
     (void)snprintf(path, sizeof path, "%s/diurnal.db", c->settings->data);
-    return dn_store_held(c->settings->data, &hold, why) == DN_OK && !hold.held &&
-           access(path, F_OK) == 0;
+    return dn_store_held(url.text, &hold, why) == DN_OK && !hold.held && access(path, F_OK) == 0;
 }
 
 bool daemon_or_store(const call *c, client **out_client, dn_store **out_store, int *out_exit) {
+    const dn_data_url     url = dn_data_url_of(c->settings->data);
     const dn_store_config config = {
-        .dir = c->settings->data,
+        .url = url.text,
         .ledger_days = (uint32_t)c->settings->ledger_days,
         .read_only = true,
     };

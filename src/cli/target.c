@@ -118,10 +118,11 @@ static int token_given(const call *c, target *t, char *why) {
 static bool data_is_named(const call *c) { return data_from(c) != DN_FROM_DEFAULT; }
 
 static bool runs_in(const char *data) {
-    char          why[DN_STORE_WHY];
-    dn_store_hold hold;
+    const dn_data_url url = dn_data_url_of(data);
+    char              why[DN_STORE_WHY];
+    dn_store_hold     hold;
 
-    return dn_store_held(data, &hold, why) == DN_OK && hold.held;
+    return dn_store_held(url.text, &hold, why) == DN_OK && hold.held;
 }
 
 /* A directory that is merely here may be anybody's, as in /tmp; one that is named is that of its owner. */
@@ -153,12 +154,13 @@ static int nobody_runs(const call *c, char *why) {
 
 /* Of the daemon that runs in the data directory. DN_EDEAD: none does. */
 static int address_of_data(const call *c, target *t, char *why) {
-    const char   *data = c->settings->data;
-    char          store_why[DN_STORE_WHY];
-    url_file      at = {.url = ""};
-    dn_store_hold hold;
+    const char       *data = c->settings->data;
+    const dn_data_url url = dn_data_url_of(data);
+    char              store_why[DN_STORE_WHY];
+    url_file          at = {.url = ""};
+    dn_store_hold     hold;
 
-    if (dn_store_held(data, &hold, store_why) < 0)
+    if (dn_store_held(url.text, &hold, store_why) < 0)
         return refuse(why, DN_EIO,
                       "%s; ask whoever runs the daemon for a token, and name it with --url",
                       store_why);

@@ -366,7 +366,7 @@ static int make(world *w) {
     if (wild) sim.faults = wild->faults;
     if (wild && wild->tell_actors) sim.on_event = actor_event;
     sim.on_event_context = w;
-    const dn_store_config store = {.ledger_days = (uint32_t)s->ledger_days};
+    const dn_store_config store = {.url = "memory:", .ledger_days = (uint32_t)s->ledger_days};
     if ((rc = dn_sim_new(&sim, &w->sim)) < 0) return rc;
     dn_sim_pass(w->sim, w->base_ms);
     if ((rc = dn_store_open(&store, &w->store, why)) < 0) return rc;

@@ -40,10 +40,19 @@ struct dn_store {
     const store_ops *ops;
 };
 
-int memory_open(const dn_store_config *config, dn_store **out_store, char *why);
-int db_probe(const dn_store_config *config, char *why);
+/* How the door finds a backend by the scheme of a URL. `place` is the rest of the URL. NULL: nothing can keep such a store
+ * from being opened, and no other process can hold it. */
+typedef struct store_backend {
+    const char *scheme; /* with its colon */
+    int (*open)(const char *place, const dn_store_config *config, dn_store **out_store, char *why);
+    int (*probe)(const char *place, const dn_store_config *config, char *why);
+    int (*held)(const char *place, dn_store_hold *out_hold, char *why);
+} store_backend;
+
+int memory_open(const char *place, const dn_store_config *config, dn_store **out_store, char *why);
+int db_open(const char *dir, const dn_store_config *config, dn_store **out_store, char *why);
+int db_probe(const char *dir, const dn_store_config *config, char *why);
 int dir_lock_held(const char *dir, dn_store_hold *out_hold, char *why);
-int db_open(const dn_store_config *config, dn_store **out_store, char *why);
 
 /* FORGET takes at most so many rows: at 3 us a row the store is back at its messages in 15 ms. */
 enum { STORE_FORGET_MAX = 5000 };

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool day_is_sound(dn_day day) { return day != DN_DAY_NONE && day != INT32_MAX; }
 
@@ -40,22 +41,52 @@ int store_refuse(int code, char *why, const char *format, ...) {
     return code;
 }
 
-int dn_store_open(const dn_store_config *config, dn_store **out_store, char *why) {
-    assert(config && out_store && why);
+static const store_backend backends[] = {
+    {"sqlite:", db_open, db_probe, dir_lock_held},
+    {"memory:", memory_open, NULL, NULL},
+};
+
+/* NULL: no backend has this scheme. The refusal leaves out what follows the scheme, which may hold a password. */
+static const store_backend *backend_of(const char *url, const char **out_place, char *why) {
     *why = '\0';
-    return config->dir ? db_open(config, out_store, why) : memory_open(config, out_store, why);
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        const size_t len = strlen(backends[i].scheme);
+        if (strncmp(url, backends[i].scheme, len) != 0) continue;
+        *out_place = url + len;
+        return &backends[i];
+    }
+    (void)store_refuse(DN_EINVAL, why,
+                       "no store has the scheme \"%.*s\": use sqlite:DIRECTORY or "
+                       "memory:",
+                       (int)strcspn(url, ":"), url);
+    return NULL;
+}
+
+int dn_store_open(const dn_store_config *config, dn_store **out_store, char *why) {
+    const char *place;
+
+    assert(config && config->url && out_store && why);
+    const store_backend *backend = backend_of(config->url, &place, why);
+    return backend ? backend->open(place, config, out_store, why) : DN_EINVAL;
 }
 
 int dn_store_probe(const dn_store_config *config, char *why) {
-    assert(config && why);
-    *why = '\0';
-    return config->dir ? db_probe(config, why) : DN_OK;
+    const char *place;
+
+    assert(config && config->url && why);
+    const store_backend *backend = backend_of(config->url, &place, why);
+    if (!backend) return DN_EINVAL;
+    return backend->probe ? backend->probe(place, config, why) : DN_OK;
 }
 
-int dn_store_held(const char *dir, dn_store_hold *out_hold, char *why) {
-    assert(dir && out_hold && why);
-    *why = '\0';
-    return dir_lock_held(dir, out_hold, why);
+int dn_store_held(const char *url, dn_store_hold *out_hold, char *why) {
+    const char *place;
+
+    assert(url && out_hold && why);
+    const store_backend *backend = backend_of(url, &place, why);
+    *out_hold = (dn_store_hold){.held = false};
+    if (!backend) return DN_EINVAL;
+    return backend->held ? backend->held(place, out_hold, why) : DN_OK;
 }
 
 void dn_store_free(dn_store *store) {

@@ -17,7 +17,7 @@ typedef struct dn_store dn_store;
 enum { DN_STORE_WHY = 256 };
 
 typedef struct dn_store_config {
-    const char *dir; /* of the data; made (mode 0700) if it is not there. NULL: in memory only */
+    const char *url;         /* "sqlite:DIRECTORY", made (mode 0700) if it is missing; "memory:" */
     uint32_t    ledger_days; /* how long ledger rows are kept; 0: none are written */
     bool read_only;  /* for reading a store no daemon has open: nothing is made, nothing migrated */
     const char *vfs; /* of SQLite; NULL: its default. For the torture tests */
@@ -43,7 +43,7 @@ typedef struct dn_store_hold {
     char     sign
         [DN_STORE_SIGN]; /* its process, and an instant: no two holders have the same. "": it could not sign */
 } dn_store_hold;
-DN_MUST_USE int dn_store_held(const char *dir, dn_store_hold *out_hold, char *why);
+DN_MUST_USE int dn_store_held(const char *url, dn_store_hold *out_hold, char *why);
 
 /* ---- Writing: everything in one transaction, in this order, or nothing ---- */
 

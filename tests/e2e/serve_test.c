@@ -270,13 +270,14 @@ TEST(a_second_sigterm_does_not_wait) {
 /* A store that was closed in order, and of which most was then written over. */
 static void make_damaged(const char *data) {
     enum { USERS = 3000, PAGE = 4096, WHOLE_PAGES = 20 };
-    const dn_store_config  config = {.dir = data, .ledger_days = 35};
     static dn_write_result result;
     char        why[DN_STORE_WHY], path[PLACE_PATH + 16], id[DN_ID_MAX + 1], garbage[PAGE];
     dn_store   *store;
     struct stat found;
 
-    CHECK_INT(dn_store_open(&config, &store, why), DN_OK);
+    (void)snprintf(path, sizeof path, "sqlite:%s", data);
+    CHECK_INT(dn_store_open(&(dn_store_config){.url = path, .ledger_days = 35}, &store, why),
+              DN_OK);
     for (int i = 0; i < USERS; i++) {
         const int      len = snprintf(id, sizeof id, "somebody-with-a-name-of-some-length-%d", i);
         const dn_write w = {.op = DN_WRITE_SET,

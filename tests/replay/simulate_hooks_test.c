@@ -45,7 +45,7 @@ static void write_one(const stage *s, dn_write w, dn_write_result *out_result) {
 }
 
 static void stage_opens(stage *s) {
-    const dn_store_config config = {.ledger_days = 35};
+    const dn_store_config config = {.url = "memory:", .ledger_days = 35};
     char                  why[DN_STORE_WHY];
     dn_write_result       result;
     dn_hook               hook;

@@ -256,7 +256,9 @@ static inline void world_at_with_seed(int64_t wall_ms, uint64_t seed) {
     dn_log_threshold(DN_LOG_DEBUG);
     CHECK_INT(dn_sim_new(&sim, &w.sim), DN_OK);
     disk = (faulty_store){0};
-    CHECK_INT(dn_store_open(&(dn_store_config){.ledger_days = 35}, &disk.real, why), DN_OK);
+    CHECK_INT(
+        dn_store_open(&(dn_store_config){.url = "memory:", .ledger_days = 35}, &disk.real, why),
+        DN_OK);
     disk.ops = *disk.real->ops;
     disk.ops.write = disk_write;
     disk.ops.load = disk_load;

@@ -14,8 +14,8 @@ static script history;
 static const dn_store_config *power_config(void) {
     static dn_store_config config;
 
-    config =
-        (dn_store_config){.dir = kit_path("data"), .ledger_days = KIT_LEDGER_DAYS, .vfs = "power"};
+    config = (dn_store_config){
+        .url = kit_url(kit_path("data")), .ledger_days = KIT_LEDGER_DAYS, .vfs = "power"};
     return &config;
 }
 

@@ -28,7 +28,7 @@ static char      why[DN_STORE_WHY];
 /* Opens it, however often it fails: a fault comes once, and then it must be as if nothing had been. */
 static void open_in_the_end(void) {
     const dn_store_config config = {
-        .dir = kit_path("data"), .ledger_days = KIT_LEDGER_DAYS, .vfs = "fault"};
+        .url = kit_url(kit_path("data")), .ledger_days = KIT_LEDGER_DAYS, .vfs = "fault"};
 
     for (int tries = 0;; tries++) {
         const int code = dn_store_open(&config, &store, why);
@@ -270,7 +270,7 @@ TEST(no_memory_for_a_store_in_memory_at_any_allocation_leaves_it_as_it_was) {
 
     script_init(&history, &random_state);
     for (uint64_t n = 1; failed; n++) {
-        const dn_store_config config = {.ledger_days = KIT_LEDGER_DAYS};
+        const dn_store_config config = {.url = "memory:", .ledger_days = KIT_LEDGER_DAYS};
         bool                  came = false;
         starve_nth(n);
         int code = dn_store_open(&config, &store, why);
@@ -353,7 +353,7 @@ TEST(while_the_disk_is_full_everything_can_be_read_and_then_all_is_written_in_or
 TEST(a_store_closed_and_opened_on_a_full_disk_has_everything_later) {
     uint64_t              random_state = test_seed();
     const dn_store_config config = {
-        .dir = kit_path("data"), .ledger_days = KIT_LEDGER_DAYS, .vfs = "fault"};
+        .url = kit_url(kit_path("data")), .ledger_days = KIT_LEDGER_DAYS, .vfs = "fault"};
     kit_text text = {0};
 
     fault_disk();

@@ -71,9 +71,20 @@ static inline int64_t kit_size(const char *path) {
 
 /* ---- Stores ---- */
 
+/* The URL of a store in that directory; NULL: in memory. The text lives until the eighth call after this one. */
+static inline const char *kit_url(const char *dir) {
+    static char urls[8][3 * KIT_PATH];
+    static int  turn;
+
+    if (!dir) return "memory:";
+    turn = (turn + 1) % 8;
+    snprintf(urls[turn], sizeof urls[turn], "sqlite:%s", dir);
+    return urls[turn];
+}
+
 /* NULL: in memory. */
 static inline dn_store *kit_open_days(const char *dir, uint32_t ledger_days) {
-    const dn_store_config config = {.dir = dir, .ledger_days = ledger_days};
+    const dn_store_config config = {.url = kit_url(dir), .ledger_days = ledger_days};
     char                  why[DN_STORE_WHY];
     dn_store             *store = NULL;
     const int             code = dn_store_open(&config, &store, why);

@@ -10,7 +10,7 @@ static char why[DN_STORE_WHY];
 
 static int open_as(const char *dir, bool read_only, dn_store **out_store) {
     const dn_store_config config = {
-        .dir = dir, .ledger_days = KIT_LEDGER_DAYS, .read_only = read_only};
+        .url = kit_url(dir), .ledger_days = KIT_LEDGER_DAYS, .read_only = read_only};
 
     memset(why, 'x', sizeof why);
     return dn_store_open(&config, out_store, why);
@@ -174,7 +174,7 @@ TEST(a_second_process_is_told_which_one_has_the_directory) {
 static bool is_held(const char *dir) {
     dn_store_hold hold;
 
-    CHECK_INT(dn_store_held(dir, &hold, why), DN_OK);
+    CHECK_INT(dn_store_held(kit_url(dir), &hold, why), DN_OK);
     return hold.held;
 }
 
@@ -188,16 +188,16 @@ TEST(that_somebody_has_the_directory_is_seen_by_who_asks) {
 
 /* A daemon that was killed, and somebody who looks: what the first one left is not the second one's. */
 TEST(no_two_holders_of_a_directory_have_the_same_sign) {
-    const dn_store_config looks = {.dir = kit_path("data"), .read_only = true};
+    const dn_store_config looks = {.url = kit_url(kit_path("data")), .read_only = true};
     dn_store_hold         first, second;
 
     dn_store *store = kit_open(kit_path("data"));
-    CHECK_INT(dn_store_held(kit_path("data"), &first, why), DN_OK);
+    CHECK_INT(dn_store_held(kit_url(kit_path("data")), &first, why), DN_OK);
     CHECK_INT(strtol(first.sign, NULL, 10), getpid());
     CHECK_INT(first.owner, geteuid());
     dn_store_free(store);
     CHECK_INT(dn_store_open(&looks, &store, why), DN_OK);
-    CHECK_INT(dn_store_held(kit_path("data"), &second, why), DN_OK);
+    CHECK_INT(dn_store_held(kit_url(kit_path("data")), &second, why), DN_OK);
     CHECK(second.held);
     CHECK_INT(strtol(second.sign, NULL, 10), getpid());
     CHECK(strcmp(first.sign, second.sign) != 0);
@@ -261,11 +261,33 @@ TEST(a_directory_that_cannot_be_made_or_is_none_is_refused_in_a_sentence) {
     check_refused(kit_path("file"), true, DN_EINVAL, "is no directory");
 }
 
+/* ---- The URL ---- */
+
+TEST(a_url_with_an_unknown_scheme_is_refused_without_its_password) {
+    const dn_store_config config = {.url = "mysql://root:secret@host/db"};
+    dn_store             *store = NULL;
+    dn_store_hold         hold;
+
+    CHECK_INT(dn_store_open(&config, &store, why), DN_EINVAL);
+    CHECK_STR(why, "no store has the scheme \"mysql\": use sqlite:DIRECTORY or memory:");
+    CHECK_INT(dn_store_probe(&config, why), DN_EINVAL);
+    CHECK_INT(dn_store_held(config.url, &hold, why), DN_EINVAL);
+    CHECK(!hold.held);
+}
+
+TEST(a_store_in_memory_is_always_free_to_open) {
+    dn_store_hold hold = {.held = true};
+
+    CHECK_INT(dn_store_probe(&(dn_store_config){.url = "memory:"}, why), DN_OK);
+    CHECK_INT(dn_store_held("memory:", &hold, why), DN_OK);
+    CHECK(!hold.held);
+}
+
 /* ---- Whose it is ---- */
 
 /* What opening it says, before anybody does. */
 static void check_probe(const char *dir, int expected, const char *words) {
-    const dn_store_config config = {.dir = dir, .ledger_days = KIT_LEDGER_DAYS};
+    const dn_store_config config = {.url = kit_url(dir), .ledger_days = KIT_LEDGER_DAYS};
 
     memset(why, 'x', sizeof why);
     const int code = dn_store_probe(&config, why);
@@ -395,7 +417,7 @@ TEST(a_file_of_an_older_diurnal_is_brought_to_this_version_with_all_that_is_in_i
     (void)kit_user(store, "ada", 450);
     dn_store_free(store);
     sql_do(kit_path("data/diurnal.db"), "DROP TABLE tokens; PRAGMA user_version = 1");
-    const dn_store_config config = {.dir = kit_path("data"), .read_only = true};
+    const dn_store_config config = {.url = kit_url(kit_path("data")), .read_only = true};
     CHECK_INT(dn_store_open(&config, &store, why), DN_EINVAL);
     CHECK(strstr(why, "was written by an older diurnal (version 1, this one wants 2)"));
     store = kit_open(kit_path("data"));

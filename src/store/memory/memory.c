@@ -667,9 +667,10 @@ static const store_ops memory_ops = {
     .idle = memory_idle,
 };
 
-int memory_open(const dn_store_config *config, dn_store **out_store, char *why) {
+int memory_open(const char *place, const dn_store_config *config, dn_store **out_store, char *why) {
     memory *m = calloc(1, sizeof *m);
 
+    (void)place;
     if (m) m->users = calloc(FIRST_USERS, sizeof *m->users);
     if (m) m->id_bytes = malloc(FIRST_ID_BYTES);
     if (!m || !m->users || !m->id_bytes) {

@@ -279,7 +279,7 @@ static int db_load_counters(db *d, char *why) {
 
 /* ---- Opening ---- */
 
-static int db_open_file(db *d, const dn_store_config *config, char *why) {
+static int db_open_file(db *d, const char *dir, const dn_store_config *config, char *why) {
     db_look look = {0};
     int64_t version = 0;
 
@@ -289,10 +289,8 @@ static int db_open_file(db *d, const dn_store_config *config, char *why) {
     int code = look_at(config->vfs, d->path, &look, why);
 
     if (code == DN_OK && d->read_only && !look.is_there)
-        return store_refuse(DN_EINVAL, why, "there is no store in %s: name the --data of one",
-                            config->dir);
-    if (code == DN_OK && !look.is_there && !config->vfs)
-        code = file_make(config->dir, d->path, why);
+        return store_refuse(DN_EINVAL, why, "there is no store in %s: name the --data of one", dir);
+    if (code == DN_OK && !look.is_there && !config->vfs) code = file_make(dir, d->path, why);
     if (code == DN_OK) code = db_connect(d, &look, why);
     if (code == DN_OK) code = db_identify(d, &version, why);
     if (code == DN_OK && look.unclean && version > 0)
@@ -305,27 +303,27 @@ static int db_open_file(db *d, const dn_store_config *config, char *why) {
     return code;
 }
 
-int db_open(const dn_store_config *config, dn_store **out_store, char *why) {
+int db_open(const char *dir, const dn_store_config *config, dn_store **out_store, char *why) {
     DN_AUTO(dn_store) store = NULL;
     db *d;
     int code;
 
-    if (strlen(config->dir) > DB_PATH_MAX - DB_SUFFIX_ROOM)
+    if (strlen(dir) > DB_PATH_MAX - DB_SUFFIX_ROOM)
         return store_refuse(DN_EINVAL, why, "the path of the data directory is too long");
     d = calloc(1, sizeof *d);
-    if (!d) return store_refuse(DN_ENOMEM, why, "%s: out of memory", config->dir);
+    if (!d) return store_refuse(DN_ENOMEM, why, "%s: out of memory", dir);
     store = &d->base;
     d->base.ops = &db_ops;
     d->lock_fd = -1;
     d->read_only = config->read_only;
     d->ledger = config->ledger_days > 0;
     d->checkpoint_at = DB_WAL_PAGES;
-    snprintf(d->path, sizeof d->path, "%s/diurnal.db", config->dir);
+    snprintf(d->path, sizeof d->path, "%s/diurnal.db", dir);
     if (config->vfs) snprintf(d->vfs, sizeof d->vfs, "%s", config->vfs);
 
-    code = dir_make(config->dir, d->read_only, why);
-    if (code == DN_OK) code = dir_lock_take(config->dir, d->read_only, &d->lock_fd, why);
-    if (code == DN_OK) code = db_open_file(d, config, why);
+    code = dir_make(dir, d->read_only, why);
+    if (code == DN_OK) code = dir_lock_take(dir, d->read_only, &d->lock_fd, why);
+    if (code == DN_OK) code = db_open_file(d, dir, config, why);
     if (code < 0) {
         d->dead = true; /* so that closing it leaves the file as it is */
         return code;

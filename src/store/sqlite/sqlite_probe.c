@@ -44,17 +44,17 @@ static int probe_lock(const char *dir, char *why) {
     return code;
 }
 
-int db_probe(const dn_store_config *config, char *why) {
+int db_probe(const char *dir, const dn_store_config *config, char *why) {
     char    path[DB_PATH_MAX];
     db_look look;
     bool    there = false;
 
-    if (strlen(config->dir) > DB_PATH_MAX - DB_SUFFIX_ROOM)
+    if (strlen(dir) > DB_PATH_MAX - DB_SUFFIX_ROOM)
         return store_refuse(DN_EINVAL, why, "the path of the data directory is too long");
-    (void)snprintf(path, sizeof path, "%s/diurnal.db", config->dir);
-    int code = probe_dir(config->dir, &there, why);
+    (void)snprintf(path, sizeof path, "%s/diurnal.db", dir);
+    int code = probe_dir(dir, &there, why);
     if (code < 0 || !there) return code;
-    code = probe_lock(config->dir, why);
+    code = probe_lock(dir, why);
     if (code == DN_OK) code = probe_file(path, why);
     return code == DN_OK ? look_at(config->vfs, path, &look, why) : code;
 }
