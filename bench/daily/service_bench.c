@@ -115,10 +115,10 @@ static void make(const char *dir, uint64_t n, const char *plan) {
             snprintf(ids[len], sizeof ids[len], "user-%llu", (unsigned long long)i);
             writes[len] = (dn_write){
                 .op = DN_WRITE_SET,
-                .id = ids[len],
-                .id_len = (uint8_t)strlen(ids[len]),
-                .due = due_of(plan, i, at_ms),
-                .starts_on = first_day(plan, due_of(plan, i, at_ms), at_ms),
+                .set = {.id = ids[len],
+                        .id_len = (uint8_t)strlen(ids[len]),
+                        .due = due_of(plan, i, at_ms),
+                        .starts_on = first_day(plan, due_of(plan, i, at_ms), at_ms)},
             };
         }
         if (dn_store_write(store, writes, len, results) < 0)

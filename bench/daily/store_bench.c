@@ -81,7 +81,7 @@ static void ours_write(dn_store *store, size_t len) {
 
     if (code < 0) wrong("a batch failed: %s", dn_error_text(code));
     for (size_t i = 0; i < len; i++)
-        if (results[i].wrote > DN_WROTE_NEW || !results[i].has_user)
+        if (results[i].wrote > DN_WROTE_NEW)
             wrong("write %zu of a batch says %d", i, (int)results[i].wrote);
 }
 
@@ -94,11 +94,11 @@ static double ours_register(dn_store *store) {
         for (; len < BATCH_MAX && i < users_len; len++, i++) {
             const int id_len = snprintf(ids[len], sizeof ids[len], "user-%07" PRIu64, i);
             writes[len] = (dn_write){.op = DN_WRITE_SET,
-                                     .id = ids[len],
-                                     .id_len = (uint8_t)id_len,
-                                     .due = (uint32_t)(i % DN_DAY_MINUTES),
-                                     .starts_on = DN_DAY_NONE,
-                                     .new_starts_on = FIRST_DAY};
+                                     .set = {.id = ids[len],
+                                             .id_len = (uint8_t)id_len,
+                                             .due = (uint32_t)(i % DN_DAY_MINUTES),
+                                             .starts_on = DN_DAY_NONE,
+                                             .new_starts_on = FIRST_DAY}};
         }
         ours_write(store, len);
     }
@@ -112,12 +112,12 @@ static double ours_finalize(dn_store *store, dn_day day, uint64_t n, int batch, 
         size_t len = 0;
         for (; len < (size_t)batch && i < n; len++, i++)
             writes[len] = (dn_write){.op = DN_WRITE_FINALIZE,
-                                     .n = user_of(i, scattered),
-                                     .day = day,
-                                     .status = DN_DAILY_CUTOFF,
-                                     .cls = DN_CLASS_LLM,
-                                     .attempts = 6,
-                                     .at_ms = (int64_t)(day + 1) * DN_DAY_MS};
+                                     .finalize = {.registration = user_of(i, scattered),
+                                                  .day = day,
+                                                  .status = DN_DAILY_CUTOFF,
+                                                  .error_class = DN_CLASS_LLM,
+                                                  .attempts = 6,
+                                                  .at_ms = (int64_t)(day + 1) * DN_DAY_MS}};
         ours_write(store, len);
     }
     return now_s() - began;

@@ -80,10 +80,10 @@ static dn_store *store_with(uint64_t users) {
         for (; len < BATCH && i < users; len++, i++) {
             snprintf(ids[len], sizeof ids[len], "user-%llu", (unsigned long long)i);
             writes[len] = (dn_write){.op = DN_WRITE_SET,
-                                     .id = ids[len],
-                                     .id_len = (uint8_t)strlen(ids[len]),
-                                     .due = (uint32_t)(i % DN_DAY_MINUTES),
-                                     .starts_on = DAY};
+                                     .set = {.id = ids[len],
+                                             .id_len = (uint8_t)strlen(ids[len]),
+                                             .due = (uint32_t)(i % DN_DAY_MINUTES),
+                                             .starts_on = DAY}};
         }
         if (dn_store_write(store, writes, len, results) < 0) wrong("no memory for the users");
     }

@@ -73,12 +73,14 @@ static const char *failure(dn_store *store, int rc) {
 
 int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *out_made,
                      bool *out_older, char *why) {
-    dn_token t = {.made_ms = now_ms,
-                  .ends_ms = INT64_MAX,
-                  .scope = DN_SCOPE_ADMIN,
-                  .name_len = sizeof name - 1};
-    char     path[PATH], line[DN_TOKEN_TEXT + 1];
-    bool     wanted = false;
+    dn_token        t = {.made_ms = now_ms,
+                         .ends_ms = INT64_MAX,
+                         .scope = DN_SCOPE_ADMIN,
+                         .name_len = sizeof name - 1};
+    const dn_write  write = {.op = DN_WRITE_TOKEN_ADD, .token_add = {&t}};
+    dn_write_result result;
+    char            path[PATH], line[DN_TOKEN_TEXT + 1];
+    bool            wanted = false;
 
     *out_made = *out_older = false;
     (void)snprintf(path, sizeof path, "%s/" ADMIN_TOKEN_FILE, data);
@@ -95,7 +97,7 @@ int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *ou
         return DN_EIO;
     }
     memcpy(t.name, name, sizeof name);
-    rc = dn_store_token_add(store, &t);
+    rc = dn_store_write(store, &write, 1, &result);
     *out_made = rc == DN_OK;
     if (rc < 0)
         (void)snprintf(why, ADMIN_TOKEN_WHY, "the admin token cannot be kept: %s",

@@ -23,38 +23,44 @@ static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c, instants now) {
 
     *w = (dn_write){
         .op = DN_WRITE_FINALIZE,
-        .n = c->n,
-        .day = c->day,
-        .at_ms = c->at_ms < now.wall_ms ? c->at_ms : now.wall_ms,
-        .status = DN_DAILY_CUTOFF,
-        .hook = k->config->has_hook,
-        .hook_ms = now.outbox_ms,
+        .finalize =
+            {
+                .registration = c->n,
+                .day = c->day,
+                .at_ms = c->at_ms < now.wall_ms ? c->at_ms : now.wall_ms,
+                .status = DN_DAILY_CUTOFF,
+                .hook = k->config->has_hook,
+                .hook_ms = now.outbox_ms,
+            },
     };
     if (known && (dn_day)(*known >> 32) == c->day) {
-        w->attempts = (uint16_t)(*known >> 8);
-        w->cls = (dn_error_class)(*known & 0xff);
+        w->finalize.attempts = (uint16_t)(*known >> 8);
+        w->finalize.error_class = (dn_error_class)(*known & 0xff);
     }
 }
 
 static void write_success(dn_write *w, const dn_success *s) {
     *w = (dn_write){
         .op = DN_WRITE_FINALIZE,
-        .n = s->n,
-        .day = s->day,
-        .at_ms = s->at_ms,
-        .status = DN_DAILY_SUCCESS,
-        .attempts = s->attempts,
-        .cls = (dn_error_class)s->cls,
+        .finalize =
+            {
+                .registration = s->n,
+                .day = s->day,
+                .at_ms = s->at_ms,
+                .status = DN_DAILY_SUCCESS,
+                .attempts = s->attempts,
+                .error_class = (dn_error_class)s->cls,
+            },
     };
 }
 
 static void write_missed(dn_write *w, const dn_missed_days *m) {
     *w = (dn_write){
         .op = DN_WRITE_MISSED,
-        .n = m->n,
-        .at_ms = m->at_ms,
-        .day = m->days.first,
-        .last_day = m->days.last,
+        .missed = {.registration = m->n,
+                   .at_ms = m->at_ms,
+                   .first = m->days.first,
+                   .last = m->days.last},
     };
 }
 
@@ -63,21 +69,28 @@ static void write_set(dn_write *w, const dn_kv_set *s, int64_t now_ms) {
 
     *w = (dn_write){
         .op = DN_WRITE_SET,
-        .id = s->id,
-        .id_len = s->id_len,
-        .due = s->due,
-        .day = today,
-        .starts_on = s->letter ? today : s->starts_on,
-        .new_starts_on = s->letter_if_new ? today : dn_daily_starts_on(s->due, now_ms),
+        .set =
+            {
+                .id = s->id,
+                .id_len = s->id_len,
+                .due = s->due,
+                .today = today,
+                .starts_on = s->letter ? today : s->starts_on,
+                .new_starts_on = s->letter_if_new ? today : dn_daily_starts_on(s->due, now_ms),
+            },
     };
 }
 
 static void write_hook(dn_write *w, const dn_hook_outcome *h, instants now) {
+    if (h->done) {
+        *w = (dn_write){.op = DN_WRITE_OUTBOX_DONE, .outbox_done = {h->n}};
+        return;
+    }
     *w = (dn_write){
-        .op = h->done ? DN_WRITE_HOOK_DONE : DN_WRITE_HOOK_LATER,
-        .n = h->n,
-        .attempts = h->attempts,
-        .at_ms = now.outbox_ms + dn_hook_delay_ms(h->attempts),
+        .op = DN_WRITE_OUTBOX_LATER,
+        .outbox_later = {.id = h->n,
+                         .attempts = h->attempts,
+                         .next_ms = now.outbox_ms + dn_hook_delay_ms(h->attempts)},
     };
 }
 
@@ -91,11 +104,13 @@ static bool write_of(kv *k, dn_write *w, const dn_msg *msg, const void *entry, i
     case MSG_KV_SET: write_set(w, entry, now.wall_ms); return true;
     case MSG_KV_REMOVE: {
         const dn_kv_id *id = entry;
-        *w = (dn_write){.op = DN_WRITE_REMOVE, .id = id->id, .id_len = id->len};
+        *w = (dn_write){.op = DN_WRITE_REMOVE, .remove = {id->id, id->len}};
         return true;
     }
     case MSG_KV_HOOK_DONE: write_hook(w, entry, now); return true;
-    case KV_FORGET: *w = (dn_write){.op = DN_WRITE_FORGET, .day = kv_first_kept(msg)}; return true;
+    case KV_FORGET:
+        *w = (dn_write){.op = DN_WRITE_FORGET, .forget = {kv_first_kept(msg)}};
+        return true;
     default: return false;
     }
 }
@@ -116,7 +131,7 @@ static void gather_one(kv *k, kv_waiting *w, instants now) {
         dn_write *const write = &k->writes[k->len];
         if (write_of(k, write, w->msg, entry, now)) {
             if (write->op == DN_WRITE_MISSED)
-                k->days += (uint64_t)(write->last_day - write->day) + 1;
+                k->days += (uint64_t)(write->missed.last - write->missed.first) + 1;
             k->sources[k->len++] = entry;
             w->writes++;
         }
@@ -191,7 +206,8 @@ static void say(dn_self *self, const kv *k, dn_happening_kind kind, const dn_use
            .starts_on = u->starts_on);
 }
 
-static void say_finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r) {
+static void say_finalized(dn_self *self, kv *k, const struct dn_write_finalize *w,
+                          const dn_write_result *r) {
     if (r->wrote == DN_WROTE) say(self, k, DN_HAPPENED_FINALIZED, &r->user, w->day, w->status);
     else if (w->status == DN_DAILY_SUCCESS && r->wrote == DN_WROTE_LATE)
         say(self, k, DN_HAPPENED_LATE_SUCCESS, &r->user, w->day, DN_DAILY_NONE);
@@ -202,14 +218,16 @@ static void say_finalized(dn_self *self, kv *k, const dn_write *w, const dn_writ
         DN_EMIT(dn_late_success, .due_bucket = r->user.due, .today = day_text(k, w->day));
 }
 
-static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r,
-                      const dn_success *source) {
-    waits_no_more(w->status == DN_DAILY_CUTOFF ? &k->pending : &k->pending_ok, w->n, w->day);
-    if (r->wrote == DN_WROTE || r->wrote == DN_WROTE_LATE) forget_attempts(k, w->n, w->day);
+static void finalized(dn_self *self, kv *k, const struct dn_write_finalize *w,
+                      const dn_write_result *r, const dn_success *source) {
+    waits_no_more(w->status == DN_DAILY_CUTOFF ? &k->pending : &k->pending_ok, w->registration,
+                  w->day);
+    if (r->wrote == DN_WROTE || r->wrote == DN_WROTE_LATE)
+        forget_attempts(k, w->registration, w->day);
     say_finalized(self, k, w, r);
     /* What was refused is told of too: the planner asked because it did not know. */
     const uint64_t ticket = w->status == DN_DAILY_CUTOFF ? 0 : source->ticket;
-    if (r->has_user) tell_change(self, k, &r->user, ticket, false, false);
+    if (r->wrote != DN_WROTE_GONE) tell_change(self, k, &r->user, ticket, false, false);
     if (w->status == DN_DAILY_CUTOFF) return;
     dn_finalized *f = dn_pipe_add(self, &k->to_executor, sizeof *f);
     f->executor = source->executor;
@@ -219,17 +237,19 @@ static void finalized(dn_self *self, kv *k, const dn_write *w, const dn_write_re
     f->cls = source->cls;
 }
 
-static void missed(dn_self *self, kv *k, const dn_write *w, const dn_write_result *r) {
+static void missed(dn_self *self, kv *k, const struct dn_write_missed *w,
+                   const dn_write_result *r) {
     char first[DN_DAY_TEXT];
 
-    waits_no_more(&k->pending_missed, w->n, w->last_day); /* later ones of the same user may */
-    if (r->has_user) tell_change(self, k, &r->user, /* ticket= */ 0, false, false);
+    waits_no_more(&k->pending_missed, w->registration,
+                  w->last); /* later ones of the same user may */
+    if (r->wrote != DN_WROTE_GONE) tell_change(self, k, &r->user, /* ticket= */ 0, false, false);
     /* Rows that were there before are those of the first days. */
     for (uint32_t i = r->rows; i > 0; i--)
-        say(self, k, DN_HAPPENED_MISSED, &r->user, w->last_day - (dn_day)i + 1, DN_DAILY_MISSED);
+        say(self, k, DN_HAPPENED_MISSED, &r->user, w->last - (dn_day)i + 1, DN_DAILY_MISSED);
     if (r->rows > 0) DN_EMIT(dn_days_missed, .days = r->rows, .due_bucket = r->user.due);
     if (r->rows == 0 || !dn_log_wanted(DN_LOG_WARN)) return;
-    dn_day_write(w->day, first);
+    dn_day_write(w->first, first);
     dn_log(DN_LOG_WARN, "day.missed",
            "user %.*s: %u day(s) from %s on ended without the daemon seeing the cutoff",
            r->user.id_len, r->user.id, r->rows, first);
@@ -265,16 +285,18 @@ static void tell(dn_self *self, kv *k) {
             k->status.users--;
             break;
         case DN_WRITE_FINALIZE:
-            finalized(self, k, w, r, k->sources[i]);
-            hooks |= w->hook && r->wrote == DN_WROTE;
+            finalized(self, k, &w->finalize, r, k->sources[i]);
+            hooks |= w->finalize.hook && r->wrote == DN_WROTE;
             break;
-        case DN_WRITE_MISSED: missed(self, k, w, r); break;
+        case DN_WRITE_MISSED: missed(self, k, &w->missed, r); break;
         case DN_WRITE_FORGET:
             /* There may be more of them than one transaction takes. */
-            if (r->rows > 0) dn_timer_after(self, 0, KV_FORGET, (uint32_t)w->day);
+            if (r->rows > 0) dn_timer_after(self, 0, KV_FORGET, (uint32_t)w->forget.before);
             break;
-        case DN_WRITE_HOOK_DONE:
-        case DN_WRITE_HOOK_LATER: break;
+        case DN_WRITE_OUTBOX_DONE:
+        case DN_WRITE_OUTBOX_LATER:
+        case DN_WRITE_TOKEN_ADD:
+        case DN_WRITE_TOKEN_REMOVE: break;
         }
     }
     /* One that is not there asks when it is. */

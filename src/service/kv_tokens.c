@@ -20,22 +20,30 @@ int kv_on_tokens(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
-    kv                *k = state;
-    dn_kv_token_answer answer = {.token = *DN_BODY(dn_token, msg)};
+/* Writes it at once and replies: on a full disk a token is refused, and does not wait in the line. */
+static int write_token(dn_self *self, const kv *k, const dn_msg *msg, const dn_write *write,
+                       dn_kv_token_answer answer) {
+    dn_write_result result;
 
-    answer.status = dn_store_token_add(k->store, &answer.token);
-    kv_look_at(k, answer.status, "making a token");
+    answer.status = dn_store_write(k->store, write, 1, &result);
+    kv_look_at(k, answer.status, "writing a token");
+    if (answer.status == DN_OK && result.wrote == DN_WROTE_GONE) answer.status = DN_EDEAD;
+    else if (answer.status == DN_OK && write->op == DN_WRITE_TOKEN_ADD)
+        answer.token.n = result.token_id;
     dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
 }
 
-int kv_on_token_remove(dn_self *self, void *state, const dn_msg *msg) {
-    kv                *k = state;
-    dn_kv_token_answer answer = {.token.n = *DN_BODY(uint64_t, msg)};
+int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
+    const dn_token *token = DN_BODY(dn_token, msg);
+    const dn_write  write = {.op = DN_WRITE_TOKEN_ADD, .token_add = {token}};
 
-    answer.status = dn_store_token_remove(k->store, answer.token.n);
-    kv_look_at(k, answer.status, "revoking a token");
-    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
-    return DN_OK;
+    return write_token(self, state, msg, &write, (dn_kv_token_answer){.token = *token});
+}
+
+int kv_on_token_remove(dn_self *self, void *state, const dn_msg *msg) {
+    const uint64_t id = *DN_BODY(uint64_t, msg);
+    const dn_write write = {.op = DN_WRITE_TOKEN_REMOVE, .token_remove = {id}};
+
+    return write_token(self, state, msg, &write, (dn_kv_token_answer){.token.n = id});
 }

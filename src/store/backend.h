@@ -27,8 +27,6 @@ typedef struct store_ops {
                  int64_t *out_next_ms);
     int (*hooks_clock)(dn_store *store, int64_t wall_ms, int64_t *out_ms);
     int (*tokens)(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
-    int (*token_add)(dn_store *store, dn_token *token);
-    int (*token_remove)(dn_store *store, uint64_t n);
     int (*check)(dn_store *store, char *why);
     int (*backup)(dn_store *store, const char *path, dn_backup **out_backup, char *why);
     const char *(*damage)(dn_store *store); /* NULL: there is never any */

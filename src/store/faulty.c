@@ -71,14 +71,6 @@ static int faulty_tokens(dn_store *s, dn_token *tokens, size_t max, size_t *out_
     return dn_store_tokens(of(s)->real, tokens, max, out_len);
 }
 
-static int faulty_token_add(dn_store *s, dn_token *token) {
-    return dn_store_token_add(of(s)->real, token);
-}
-
-static int faulty_token_remove(dn_store *s, uint64_t n) {
-    return dn_store_token_remove(of(s)->real, n);
-}
-
 static int faulty_check(dn_store *s, char *why) { return dn_store_check(of(s)->real, why); }
 
 static int faulty_backup(dn_store *s, const char *path, dn_backup **out_backup, char *why) {
@@ -103,8 +95,6 @@ static const store_ops faulty_ops = {
     .hooks = faulty_hooks,
     .hooks_clock = faulty_hooks_clock,
     .tokens = faulty_tokens,
-    .token_add = faulty_token_add,
-    .token_remove = faulty_token_remove,
     .check = faulty_check,
     .backup = faulty_backup,
     .damage = faulty_damage,

@@ -10,24 +10,30 @@
 
 static bool day_is_sound(dn_day day) { return day != DN_DAY_NONE && day != INT32_MAX; }
 
-static bool id_is_sound(const dn_write *w) { return w->id && !dn_id_fault(w->id, w->id_len); }
+static bool finalize_is_sound(const struct dn_write_finalize *f) {
+    const bool cutoff = f->status == DN_DAILY_CUTOFF;
 
-static bool finalize_is_sound(const dn_write *w) {
-    const bool cutoff = w->status == DN_DAILY_CUTOFF;
+    return (cutoff || f->status == DN_DAILY_SUCCESS) && (cutoff || !f->hook) &&
+           f->error_class <= DN_CLASS_UNKNOWN && day_is_sound(f->day);
+}
 
-    return (cutoff || w->status == DN_DAILY_SUCCESS) && (cutoff || !w->hook) &&
-           w->cls <= DN_CLASS_UNKNOWN && day_is_sound(w->day);
+static bool token_is_sound(const dn_token *token) {
+    return token && token->scope >= DN_SCOPE_READ && token->scope <= DN_SCOPE_ADMIN &&
+           token->name_len <= DN_TOKEN_NAME_MAX;
 }
 
 static bool write_is_sound(const dn_write *w) {
     switch (w->op) {
-    case DN_WRITE_SET: return w->due < DN_DAY_MINUTES && id_is_sound(w);
-    case DN_WRITE_REMOVE: return w->id && w->id_len;
-    case DN_WRITE_FINALIZE: return finalize_is_sound(w);
-    case DN_WRITE_MISSED: return day_is_sound(w->day) && day_is_sound(w->last_day);
-    case DN_WRITE_HOOK_DONE:
-    case DN_WRITE_HOOK_LATER:
-    case DN_WRITE_FORGET: return true;
+    case DN_WRITE_SET:
+        return w->set.due < DN_DAY_MINUTES && w->set.id && !dn_id_fault(w->set.id, w->set.id_len);
+    case DN_WRITE_REMOVE: return w->remove.id && w->remove.id_len;
+    case DN_WRITE_FINALIZE: return finalize_is_sound(&w->finalize);
+    case DN_WRITE_MISSED: return day_is_sound(w->missed.first) && day_is_sound(w->missed.last);
+    case DN_WRITE_TOKEN_ADD: return token_is_sound(w->token_add.token);
+    case DN_WRITE_FORGET:
+    case DN_WRITE_OUTBOX_DONE:
+    case DN_WRITE_OUTBOX_LATER:
+    case DN_WRITE_TOKEN_REMOVE: return true;
     }
     return false;
 }
@@ -154,16 +160,6 @@ int dn_store_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms) {
 
 int dn_store_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len) {
     return store->ops->tokens(store, tokens, max, out_len);
-}
-
-int dn_store_token_add(dn_store *store, dn_token *token) {
-    assert(token->scope >= DN_SCOPE_READ && token->scope <= DN_SCOPE_ADMIN);
-    assert(token->name_len <= DN_TOKEN_NAME_MAX);
-    return store->ops->token_add(store, token);
-}
-
-int dn_store_token_remove(dn_store *store, uint64_t n) {
-    return store->ops->token_remove(store, n);
 }
 
 int dn_store_check(dn_store *store, char *why) {

@@ -45,68 +45,100 @@ typedef struct dn_store_hold {
 } dn_store_hold;
 DN_MUST_USE int dn_store_held(const char *url, dn_store_hold *out_hold, char *why);
 
-/* ---- Writing: everything in one transaction, in this order, or nothing ---- */
+/* ---- Writing ---- */
 
 typedef enum dn_write_op {
-    DN_WRITE_SET,      /* registers id, or changes its due */
-    DN_WRITE_REMOVE,   /* id, with all that is durable of it: its ledger rows and hooks too */
-    DN_WRITE_FINALIZE, /* n for day */
-    DN_WRITE_MISSED, /* ledger rows `missed` for n, day..last_day, where there is none and it is not finalized */
-    DN_WRITE_HOOK_DONE,  /* hook `n` of the outbox has been delivered, or given up */
-    DN_WRITE_HOOK_LATER, /* hook `n` is tried again at at_ms; attempts so far */
-    DN_WRITE_FORGET,     /* ledger rows of days before `day`, a few thousand of them at most */
+    DN_WRITE_SET,          /* registers an id, or changes its user */
+    DN_WRITE_REMOVE,       /* deletes a user with its ledger rows and hooks */
+    DN_WRITE_FINALIZE,     /* ends a user's day as success or cutoff */
+    DN_WRITE_MISSED,       /* adds the missing ledger rows of days that ended unseen */
+    DN_WRITE_FORGET,       /* deletes old ledger rows, a few thousand at a time */
+    DN_WRITE_OUTBOX_DONE,  /* deletes a hook that was delivered or given up */
+    DN_WRITE_OUTBOX_LATER, /* sets when a hook is tried again */
+    DN_WRITE_TOKEN_ADD,
+    DN_WRITE_TOKEN_REMOVE,
 } dn_write_op;
 
+/* One write. Pointers are borrowed for the call. */
 typedef struct dn_write {
-    dn_write_op     op;
-    uint32_t        due; /* SET */
-    uint64_t        n;   /* FINALIZE, MISSED, HOOK_* */
-    const char     *id;  /* SET, REMOVE; borrowed for the call */
-    uint8_t         id_len;
-    bool            hook;     /* FINALIZE as cutoff: put one in the outbox, due at hook_ms */
-    uint16_t        attempts; /* FINALIZE, HOOK_LATER */
-    dn_daily_status status;   /* FINALIZE: success or cutoff */
-    dn_error_class  cls;      /* FINALIZE: of the last attempt that was not ok */
-    dn_day          day;      /* FINALIZE, FORGET; MISSED: the first; SET: the date of now */
-    dn_day          last_day; /* MISSED: the last */
-    /* SET: at the earliest it is the date of now, or the day behind the last finalized one, or the one the user has if
-     * that is earlier. DN_DAY_NONE: leave it, or new_starts_on for a new user */
-    dn_day  starts_on;
-    dn_day  new_starts_on;
-    int64_t at_ms;   /* FINALIZE, MISSED: the instant it is recorded with; HOOK_LATER */
-    int64_t hook_ms; /* FINALIZE: by the clock of the outbox, as at_ms of HOOK_LATER is */
-    void   *context; /* the caller's */
+    dn_write_op op; /* which member of the union is set */
+    union {
+        struct dn_write_set {
+            const char *id;
+            uint8_t     id_len;
+            uint32_t    due;
+            dn_day      today;
+            /* Not earlier than today, or than the day after the last finalized one, or than what the user has, if that is
+             * earlier. DN_DAY_NONE: an old user keeps its own, a new one gets new_starts_on. */
+            dn_day starts_on;
+            dn_day new_starts_on;
+        } set;
+        struct dn_write_remove {
+            const char *id;
+            uint8_t     id_len;
+        } remove;
+        /* A cutoff adds 1 to the context epoch, a success sets last_run_ms to at_ms. The ledger gets its row. */
+        struct dn_write_finalize {
+            uint64_t        registration;
+            int64_t         at_ms;
+            dn_day          day;
+            dn_daily_status status;      /* success or cutoff */
+            dn_error_class  error_class; /* of the last attempt that failed */
+            uint16_t        attempts;
+            bool            hook;    /* cutoff only: adds a hook to the outbox, */
+            int64_t         hook_ms; /* which is due then, by the outbox clock */
+        } finalize;
+        struct dn_write_missed {
+            uint64_t registration;
+            int64_t  at_ms;
+            dn_day   first, last;
+        } missed;
+        struct dn_write_forget {
+            dn_day before;
+        } forget;
+        struct dn_write_outbox_done {
+            uint64_t id;
+        } outbox_done;
+        struct dn_write_outbox_later {
+            uint64_t id;
+            int64_t  next_ms; /* by the outbox clock */
+            uint16_t attempts;
+        } outbox_later;
+        struct dn_write_token_add {
+            const dn_token *token; /* its number is ignored */
+        } token_add;
+        struct dn_write_token_remove {
+            uint64_t id;
+        } token_remove;
+    };
 } dn_write;
 
 typedef enum dn_wrote {
-    DN_WROTE,      /* done. SET: user was there, or is now */
-    DN_WROTE_NEW,  /* SET: a new user */
-    DN_WROTE_LATE, /* FINALIZE: the day was finalized; nothing is changed */
-    DN_WROTE_EARLY, /* FINALIZE as cutoff: by the due it has now the cutoff is still to come (at_ms) */
-    DN_WROTE_GONE, /* no such registration, id or hook */
+    DN_WROTE,      /* done. SET: the user existed */
+    DN_WROTE_NEW,  /* SET: the user is new */
+    DN_WROTE_LATE, /* FINALIZE: the day is finalized already; nothing changed */
+    DN_WROTE_EARLY, /* FINALIZE as cutoff: at_ms is before the cutoff by the user's present due; nothing changed */
+    DN_WROTE_GONE, /* no such user, hook or token; nothing changed */
 } dn_wrote;
 
 typedef struct dn_write_result {
     dn_wrote wrote;
-    uint32_t rows;     /* MISSED, FORGET: how many */
-    bool     has_user; /* user is what it is after this write (REMOVE: before) */
-    dn_user  user;
+    uint32_t rows; /* MISSED: rows added. FORGET: rows deleted; call again until it is 0 */
+    union {
+        dn_user
+            user; /* SET, REMOVE, FINALIZE, MISSED, unless GONE: after this write; REMOVE: before it */
+        uint64_t token_id; /* TOKEN_ADD: the number given to it */
+    };
 } dn_write_result;
 
-/* A FINALIZE writes the user's row, the ledger's, and the hook; a cutoff makes the epoch one more; a success sets
- * last_run_ms to at_ms. DN_OK: committed, and power may fail on the next instruction. Else results hold nothing. */
+/* Commits all writes in one transaction, in this order, or none of them. DN_OK: durable; power may fail on the next
+ * instruction. On any other code results is undefined. */
 DN_MUST_USE int dn_store_write(dn_store *store, const dn_write *writes, size_t len,
                                dn_write_result *results);
 
 /* Of a store in memory, before anybody else uses it: a new user, as this one is in all but n, which is given. For a
  * replay that begins in the middle. DN_EINVAL: the store is on a disk. */
 DN_MUST_USE int dn_store_begin_with(dn_store *store, dn_user *user);
-
-/* ---- Tokens: who may ask over HTTP ---- */
-
-/* Gives it its number. On DN_OK it is committed, and after a remove it is gone for good. DN_EDEAD: there is none. */
-DN_MUST_USE int dn_store_token_add(dn_store *store, dn_token *token);
-DN_MUST_USE int dn_store_token_remove(dn_store *store, uint64_t n);
 
 /* ---- Keeping it well ---- */
 

@@ -17,13 +17,13 @@ bool user_is_sound(const dn_user *u) {
 
 static dn_day later(dn_day a, dn_day b) { return a > b ? a : b; }
 
-void user_begin(dn_user *user, uint64_t n, const dn_write *set) {
+void user_begin(dn_user *user, uint64_t n, const struct dn_write_set *set) {
     *user = (dn_user){
         .n = n,
         .due = set->due,
         .last_day = DN_DAY_NONE,
         .starts_on =
-            set->starts_on != DN_DAY_NONE ? later(set->starts_on, set->day) : set->new_starts_on,
+            set->starts_on != DN_DAY_NONE ? later(set->starts_on, set->today) : set->new_starts_on,
         .recorded = DN_DAY_NONE,
         .status = DN_DAILY_NONE,
         .last_run_ms = INT64_MIN,
@@ -33,9 +33,9 @@ void user_begin(dn_user *user, uint64_t n, const dn_write *set) {
     assert(user_is_sound(user));
 }
 
-bool user_set(dn_user *user, const dn_write *set) {
-    /* Nothing is ever written for a day up to the last finalized one: it is no day to begin with anew. */
-    const dn_day open = later(set->day, user->last_day + 1);
+bool user_set(dn_user *user, const struct dn_write_set *set) {
+    /* No outcome is ever written for a day up to the last finalized one, so none of them can be a first day. */
+    const dn_day open = later(set->today, user->last_day + 1);
     const dn_day least = user->starts_on < open ? user->starts_on : open;
     const dn_day starts_on =
         set->starts_on != DN_DAY_NONE ? later(set->starts_on, least) : user->starts_on;
@@ -46,23 +46,23 @@ bool user_set(dn_user *user, const dn_write *set) {
     return changed;
 }
 
-dn_wrote user_finalize(dn_user *user, const dn_write *w) {
+dn_wrote user_finalize(dn_user *user, const struct dn_write_finalize *f) {
     const dn_daily_user rule = {user->due, user->last_day, user->starts_on};
 
-    if (dn_daily_is_finalized(&rule, w->day)) return DN_WROTE_LATE;
-    if (w->status == DN_DAILY_CUTOFF && w->at_ms < dn_daily_cutoff_ms(user->due, w->day))
+    if (dn_daily_is_finalized(&rule, f->day)) return DN_WROTE_LATE;
+    if (f->status == DN_DAILY_CUTOFF && f->at_ms < dn_daily_cutoff_ms(user->due, f->day))
         return DN_WROTE_EARLY;
-    user->last_day = w->day;
-    user->status = w->status;
-    if (w->status == DN_DAILY_SUCCESS) user->last_run_ms = w->at_ms;
+    user->last_day = f->day;
+    user->status = f->status;
+    if (f->status == DN_DAILY_SUCCESS) user->last_run_ms = f->at_ms;
     else user->context_epoch++;
-    if (user->recorded < w->day) user->recorded = w->day;
+    if (user->recorded < f->day) user->recorded = f->day;
     assert(user_is_sound(user));
     return DN_WROTE;
 }
 
-dn_day_range user_missed(const dn_user *user, const dn_write *w) {
-    dn_day_range range = {w->day, w->last_day};
+dn_day_range user_missed(const dn_user *user, const struct dn_write_missed *m) {
+    dn_day_range range = {m->first, m->last};
 
     if (range.first < user->starts_on) range.first = user->starts_on;
     if (user->last_day != DN_DAY_NONE && range.first <= user->last_day)

@@ -281,10 +281,10 @@ static void make_damaged(const char *data) {
     for (int i = 0; i < USERS; i++) {
         const int      len = snprintf(id, sizeof id, "somebody-with-a-name-of-some-length-%d", i);
         const dn_write w = {.op = DN_WRITE_SET,
-                            .id = id,
-                            .id_len = (uint8_t)len,
-                            .starts_on = DN_DAY_NONE,
-                            .new_starts_on = 20000};
+                            .set = {.id = id,
+                                    .id_len = (uint8_t)len,
+                                    .starts_on = DN_DAY_NONE,
+                                    .new_starts_on = 20000}};
         CHECK_INT(dn_store_write(store, &w, 1, &result), DN_OK);
     }
     dn_store_free(store);

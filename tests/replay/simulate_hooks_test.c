@@ -57,19 +57,20 @@ static void stage_opens(stage *s) {
     s->watch = (hooks_watch){.plan = &s->plan, .say = say, .context = s};
     CHECK_INT(hooks_watch_init(&s->watch), DN_OK);
     CHECK_INT(dn_store_open(&config, &s->store, why), DN_OK);
-    write_one(
-        s, (dn_write){.op = DN_WRITE_SET, .id = "u0", .id_len = 2, .due = DUE, .starts_on = TODAY},
-        &result);
+    write_one(s,
+              (dn_write){.op = DN_WRITE_SET,
+                         .set = {.id = "u0", .id_len = 2, .due = DUE, .starts_on = TODAY}},
+              &result);
     s->user = result.user;
     tell(s, DN_HAPPENED_SET, 0);
     write_one(s,
               (dn_write){.op = DN_WRITE_FINALIZE,
-                         .n = s->user.n,
-                         .day = TODAY,
-                         .at_ms = s->cutoff_ms,
-                         .status = DN_DAILY_CUTOFF,
-                         .hook = true,
-                         .hook_ms = s->cutoff_ms},
+                         .finalize = {.registration = s->user.n,
+                                      .day = TODAY,
+                                      .at_ms = s->cutoff_ms,
+                                      .status = DN_DAILY_CUTOFF,
+                                      .hook = true,
+                                      .hook_ms = s->cutoff_ms}},
               &result);
     CHECK_INT(dn_store_hooks(s->store, INT64_MAX, &hook, 1, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 1);
@@ -87,7 +88,7 @@ static void delivers(stage *s, dn_day day, uint32_t epoch, bool ok) {
 static void is_written_as_delivered(const stage *s) {
     dn_write_result result;
 
-    write_one(s, (dn_write){.op = DN_WRITE_HOOK_DONE, .n = s->hook}, &result);
+    write_one(s, (dn_write){.op = DN_WRITE_OUTBOX_DONE, .outbox_done = {s->hook}}, &result);
     CHECK_INT(result.wrote, DN_WROTE);
 }
 
@@ -159,12 +160,12 @@ TEST(a_hook_that_is_to_be_tried_again_later_may_wait) {
 
     stage_opens(&s);
     delivers(&s, TODAY, 1, false);
-    write_one(&s,
-              (dn_write){.op = DN_WRITE_HOOK_LATER,
-                         .n = s.hook,
-                         .attempts = 1,
-                         .at_ms = s.cutoff_ms + DN_DAY_MS + 1},
-              &result);
+    write_one(
+        &s,
+        (dn_write){
+            .op = DN_WRITE_OUTBOX_LATER,
+            .outbox_later = {.id = s.hook, .attempts = 1, .next_ms = s.cutoff_ms + DN_DAY_MS + 1}},
+        &result);
     CHECK_UINT(said_in_the_end(&s, DN_DAY_MS), 0);
     stage_closes(&s);
 }
@@ -174,10 +175,10 @@ TEST(a_hook_that_is_put_off_for_good_is_found) {
     stage           s;
 
     stage_opens(&s);
-    write_one(
-        &s,
-        (dn_write){.op = DN_WRITE_HOOK_LATER, .n = s.hook, .attempts = 1, .at_ms = s.cutoff_ms * 2},
-        &result);
+    write_one(&s,
+              (dn_write){.op = DN_WRITE_OUTBOX_LATER,
+                         .outbox_later = {.id = s.hook, .attempts = 1, .next_ms = s.cutoff_ms * 2}},
+              &result);
     CHECK_UINT(said_in_the_end(&s, DN_DAY_MS), 1);
     stage_closes(&s);
 }
@@ -187,7 +188,7 @@ TEST(a_hook_of_who_was_removed_is_not_waited_for) {
     stage           s;
 
     stage_opens(&s);
-    write_one(&s, (dn_write){.op = DN_WRITE_REMOVE, .id = "u0", .id_len = 2}, &result);
+    write_one(&s, (dn_write){.op = DN_WRITE_REMOVE, .remove = {"u0", 2}}, &result);
     tell(&s, DN_HAPPENED_REMOVED, 1);
     CHECK_UINT(said_in_the_end(&s, DN_DAY_MS), 0);
     stage_closes(&s);

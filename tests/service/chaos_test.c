@@ -25,8 +25,8 @@ static int watched_write(dn_store *store, const dn_write *writes, size_t len,
     const int rc = disk_write(store, writes, len, results);
 
     for (size_t i = 0; i < len && rc == DN_OK; i++) {
-        const dn_write *wr = &writes[i];
-        if (wr->op != DN_WRITE_FINALIZE) continue;
+        const struct dn_write_finalize *wr = &writes[i].finalize;
+        if (writes[i].op != DN_WRITE_FINALIZE) continue;
         if (results[i].wrote == DN_WROTE_LATE && wr->status == DN_DAILY_SUCCESS) chaos.lates++;
         if (results[i].wrote != DN_WROTE) continue;
         const int u = (int)strtol(results[i].user.id + 1, NULL, 10);

@@ -555,7 +555,7 @@ static int counts_missed_days(dn_store *store, const dn_write *writes, size_t le
 
     for (size_t i = 0; i < len; i++)
         if (writes[i].op == DN_WRITE_MISSED)
-            days += (uint64_t)(writes[i].last_day - writes[i].day) + 1;
+            days += (uint64_t)(writes[i].missed.last - writes[i].missed.first) + 1;
     if (days > missed_at_once) missed_at_once = days;
     return disk_write(store, writes, len, results);
 }

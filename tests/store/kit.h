@@ -111,55 +111,65 @@ static inline dn_store *kit_open(const char *dir) { return kit_open_days(dir, KI
 
 static inline dn_write kit_set(const char *id, uint32_t due) {
     return (dn_write){.op = DN_WRITE_SET,
-                      .id = id,
-                      .id_len = (uint8_t)strlen(id),
-                      .due = due,
-                      .day = KIT_DAY,
-                      .starts_on = DN_DAY_NONE,
-                      .new_starts_on = KIT_DAY};
+                      .set = {.id = id,
+                              .id_len = (uint8_t)strlen(id),
+                              .due = due,
+                              .today = KIT_DAY,
+                              .starts_on = DN_DAY_NONE,
+                              .new_starts_on = KIT_DAY}};
 }
 
 static inline dn_write kit_remove(const char *id) {
-    return (dn_write){.op = DN_WRITE_REMOVE, .id = id, .id_len = (uint8_t)strlen(id)};
+    return (dn_write){.op = DN_WRITE_REMOVE, .remove = {id, (uint8_t)strlen(id)}};
 }
 
 /* The daemon's own: a cutoff at its instant, with its hook. */
 static inline dn_write kit_cutoff(uint64_t n, dn_day day, int64_t at_ms) {
     return (dn_write){.op = DN_WRITE_FINALIZE,
-                      .n = n,
-                      .day = day,
-                      .status = DN_DAILY_CUTOFF,
-                      .at_ms = at_ms,
-                      .attempts = 3,
-                      .cls = DN_CLASS_LLM,
-                      .hook = true,
-                      .hook_ms = at_ms};
+                      .finalize = {.registration = n,
+                                   .day = day,
+                                   .status = DN_DAILY_CUTOFF,
+                                   .at_ms = at_ms,
+                                   .attempts = 3,
+                                   .error_class = DN_CLASS_LLM,
+                                   .hook = true,
+                                   .hook_ms = at_ms}};
 }
 
 static inline dn_write kit_success(uint64_t n, dn_day day, int64_t at_ms) {
     return (dn_write){.op = DN_WRITE_FINALIZE,
-                      .n = n,
-                      .day = day,
-                      .status = DN_DAILY_SUCCESS,
-                      .at_ms = at_ms,
-                      .attempts = 1};
+                      .finalize = {.registration = n,
+                                   .day = day,
+                                   .status = DN_DAILY_SUCCESS,
+                                   .at_ms = at_ms,
+                                   .attempts = 1}};
 }
 
 static inline dn_write kit_missed(uint64_t n, dn_day first, dn_day last) {
     return (dn_write){
-        .op = DN_WRITE_MISSED, .n = n, .day = first, .last_day = last, .at_ms = AT(last + 1, 0)};
+        .op = DN_WRITE_MISSED,
+        .missed = {.registration = n, .first = first, .last = last, .at_ms = AT(last + 1, 0)}};
 }
 
 static inline dn_write kit_forget(dn_day before) {
-    return (dn_write){.op = DN_WRITE_FORGET, .day = before};
+    return (dn_write){.op = DN_WRITE_FORGET, .forget = {before}};
 }
 
-static inline dn_write kit_hook_done(uint64_t n) {
-    return (dn_write){.op = DN_WRITE_HOOK_DONE, .n = n};
+static inline dn_write kit_outbox_done(uint64_t id) {
+    return (dn_write){.op = DN_WRITE_OUTBOX_DONE, .outbox_done = {id}};
 }
 
-static inline dn_write kit_hook_later(uint64_t n, uint16_t attempts, int64_t at_ms) {
-    return (dn_write){.op = DN_WRITE_HOOK_LATER, .n = n, .attempts = attempts, .at_ms = at_ms};
+static inline dn_write kit_outbox_later(uint64_t id, uint16_t attempts, int64_t next_ms) {
+    return (dn_write){.op = DN_WRITE_OUTBOX_LATER,
+                      .outbox_later = {.id = id, .attempts = attempts, .next_ms = next_ms}};
+}
+
+static inline dn_write kit_token_add(const dn_token *token) {
+    return (dn_write){.op = DN_WRITE_TOKEN_ADD, .token_add = {token}};
+}
+
+static inline dn_write kit_token_remove(uint64_t id) {
+    return (dn_write){.op = DN_WRITE_TOKEN_REMOVE, .token_remove = {id}};
 }
 
 static inline dn_write_result kit_do(dn_store *store, dn_write w) {

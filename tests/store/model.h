@@ -5,7 +5,13 @@
 
 #include "kit.h"
 
-enum { MODEL_USERS = 4096, MODEL_ROWS = 65536, MODEL_HOOKS = 16384, MODEL_DAYS = 512 };
+enum {
+    MODEL_USERS = 4096,
+    MODEL_ROWS = 65536,
+    MODEL_HOOKS = 16384,
+    MODEL_DAYS = 512,
+    MODEL_TOKENS = 8192
+};
 
 typedef struct model_hook {
     dn_hook  hook;
@@ -25,6 +31,8 @@ typedef struct model {
     size_t        hooks_len;
     dn_day_totals totals[MODEL_DAYS];
     size_t        totals_len;
+    dn_token      tokens[MODEL_TOKENS]; /* token i has number i + 1; n 0: removed */
+    size_t        tokens_len;
 } model;
 
 static inline dn_user *model_by_id(model *m, const char *id, size_t len) {
@@ -54,15 +62,15 @@ static inline dn_day_totals *model_totals(model *m, dn_day day) {
 
 static inline void model_drop_row(model *m, size_t i) { m->rows[i] = m->rows[--m->rows_len]; }
 
-static inline dn_write_result model_set(model *m, const dn_write *w) {
+static inline dn_write_result model_set(model *m, const struct dn_write_set *w) {
     dn_user *u = model_by_id(m, w->id, w->id_len);
 
     if (u) {
         u->due = w->due;
         dn_day on = w->starts_on;
-        while (on != DN_DAY_NONE && on < u->starts_on && (on < w->day || on <= u->last_day)) on++;
+        while (on != DN_DAY_NONE && on < u->starts_on && (on < w->today || on <= u->last_day)) on++;
         if (on != DN_DAY_NONE) u->starts_on = on;
-        return (dn_write_result){.wrote = DN_WROTE, .has_user = true, .user = *u};
+        return (dn_write_result){.wrote = DN_WROTE, .user = *u};
     }
     CHECK(m->users_len < MODEL_USERS);
     m->there[m->users_len] = true;
@@ -72,15 +80,15 @@ static inline dn_write_result model_set(model *m, const dn_write *w) {
                    .last_day = DN_DAY_NONE,
                    .recorded = DN_DAY_NONE,
                    .starts_on = w->starts_on == DN_DAY_NONE ? w->new_starts_on
-                                : w->starts_on < w->day     ? w->day
+                                : w->starts_on < w->today   ? w->today
                                                             : w->starts_on,
                    .last_run_ms = INT64_MIN,
                    .id_len = w->id_len};
     memcpy(u->id, w->id, w->id_len);
-    return (dn_write_result){.wrote = DN_WROTE_NEW, .has_user = true, .user = *u};
+    return (dn_write_result){.wrote = DN_WROTE_NEW, .user = *u};
 }
 
-static inline dn_write_result model_remove(model *m, const dn_write *w) {
+static inline dn_write_result model_remove(model *m, const struct dn_write_remove *w) {
     const dn_user *u = model_by_id(m, w->id, w->id_len);
 
     if (!u) return (dn_write_result){.wrote = DN_WROTE_GONE};
@@ -89,20 +97,20 @@ static inline dn_write_result model_remove(model *m, const dn_write *w) {
         if (m->rows[i - 1].n == u->n) model_drop_row(m, i - 1);
     for (size_t i = 0; i < m->hooks_len; i++)
         if (m->hooks[i].user == u->n) m->hooks[i].there = false;
-    return (dn_write_result){.wrote = DN_WROTE, .has_user = true, .user = *u};
+    return (dn_write_result){.wrote = DN_WROTE, .user = *u};
 }
 
-static inline dn_write_result model_finalize(model *m, const dn_write *w) {
-    dn_user       *u = model_by_n(m, w->n);
+static inline dn_write_result model_finalize(model *m, const struct dn_write_finalize *w) {
+    dn_user       *u = model_by_n(m, w->registration);
     dn_ledger_row *row;
 
     if (!u) return (dn_write_result){.wrote = DN_WROTE_GONE};
     if (u->last_day >= w->day || w->day < u->starts_on)
-        return (dn_write_result){.wrote = DN_WROTE_LATE, .has_user = true, .user = *u};
+        return (dn_write_result){.wrote = DN_WROTE_LATE, .user = *u};
     if (w->status == DN_DAILY_CUTOFF && w->at_ms < AT(w->day, u->due))
-        return (dn_write_result){.wrote = DN_WROTE_EARLY, .has_user = true, .user = *u};
+        return (dn_write_result){.wrote = DN_WROTE_EARLY, .user = *u};
 
-    row = model_row(m, w->n, w->day);
+    row = model_row(m, w->registration, w->day);
     if ((row || (!m->ledger && u->recorded >= w->day)) && model_totals(m, w->day)->missed)
         model_totals(m, w->day)->missed--;
     if (!m->ledger && m->ledger_since <= w->day) m->ledger_since = w->day + 1;
@@ -111,10 +119,10 @@ static inline dn_write_result model_finalize(model *m, const dn_write *w) {
         row = &m->rows[m->rows_len++];
     }
     if (row)
-        *row = (dn_ledger_row){.n = w->n,
+        *row = (dn_ledger_row){.n = w->registration,
                                .day = w->day,
                                .status = w->status,
-                               .cls = w->cls,
+                               .cls = w->error_class,
                                .attempts = w->attempts,
                                .at_ms = w->at_ms};
     if (w->day > u->recorded) u->recorded = w->day;
@@ -140,46 +148,70 @@ static inline dn_write_result model_finalize(model *m, const dn_write *w) {
                                       .id_len = u->id_len}};
         memcpy(hook->hook.id, u->id, u->id_len);
     }
-    return (dn_write_result){.wrote = DN_WROTE, .has_user = true, .user = *u};
+    return (dn_write_result){.wrote = DN_WROTE, .user = *u};
 }
 
-static inline dn_write_result model_missed(model *m, const dn_write *w) {
-    dn_user *u = model_by_n(m, w->n);
+static inline dn_write_result model_missed(model *m, const struct dn_write_missed *w) {
+    dn_user *u = model_by_n(m, w->registration);
     uint32_t rows = 0;
 
     if (!u) return (dn_write_result){.wrote = DN_WROTE_GONE};
-    for (dn_day day = w->day; day <= w->last_day; day++) {
+    for (dn_day day = w->first; day <= w->last; day++) {
         if (u->last_day >= day || day < u->starts_on) continue;
-        if (m->ledger ? model_row(m, w->n, day) != NULL : u->recorded >= day) continue;
+        if (m->ledger ? model_row(m, w->registration, day) != NULL : u->recorded >= day) continue;
         if (m->ledger) {
             CHECK(m->rows_len < MODEL_ROWS);
             m->rows[m->rows_len++] = (dn_ledger_row){
-                .n = w->n, .day = day, .status = DN_DAILY_MISSED, .at_ms = w->at_ms};
+                .n = w->registration, .day = day, .status = DN_DAILY_MISSED, .at_ms = w->at_ms};
         } else if (m->ledger_since <= day) m->ledger_since = day + 1;
         model_totals(m, day)->missed++;
         if (day > u->recorded) u->recorded = day;
         rows++;
     }
-    return (dn_write_result){.wrote = DN_WROTE, .rows = rows, .has_user = true, .user = *u};
+    return (dn_write_result){.wrote = DN_WROTE, .rows = rows, .user = *u};
 }
 
-static inline dn_write_result model_hook_write(model *m, const dn_write *w) {
-    model_hook *hook = w->n >= 1 && w->n <= m->hooks_len ? &m->hooks[w->n - 1] : NULL;
+static inline model_hook *model_hook_at(model *m, uint64_t id) {
+    return id >= 1 && id <= m->hooks_len && m->hooks[id - 1].there ? &m->hooks[id - 1] : NULL;
+}
 
-    if (!hook || !hook->there) return (dn_write_result){.wrote = DN_WROTE_GONE};
-    if (w->op == DN_WRITE_HOOK_DONE) hook->there = false;
+static inline dn_write_result model_outbox_done(model *m, const struct dn_write_outbox_done *w) {
+    model_hook *hook = model_hook_at(m, w->id);
+
+    if (hook) hook->there = false;
+    return (dn_write_result){.wrote = hook ? DN_WROTE : DN_WROTE_GONE};
+}
+
+static inline dn_write_result model_outbox_later(model *m, const struct dn_write_outbox_later *w) {
+    model_hook *hook = model_hook_at(m, w->id);
+
+    if (!hook) return (dn_write_result){.wrote = DN_WROTE_GONE};
     hook->hook.attempts = w->attempts;
-    hook->hook.next_ms = w->at_ms;
+    hook->hook.next_ms = w->next_ms;
+    return (dn_write_result){.wrote = DN_WROTE};
+}
+
+static inline dn_write_result model_token_add(model *m, const dn_token *token) {
+    CHECK(m->tokens_len < MODEL_TOKENS);
+    m->tokens[m->tokens_len] = *token;
+    m->tokens[m->tokens_len].n = m->tokens_len + 1;
+    return (dn_write_result){.wrote = DN_WROTE, .token_id = ++m->tokens_len};
+}
+
+static inline dn_write_result model_token_remove(model *m, uint64_t id) {
+    if (id < 1 || id > m->tokens_len || !m->tokens[id - 1].n)
+        return (dn_write_result){.wrote = DN_WROTE_GONE};
+    m->tokens[id - 1].n = 0;
     return (dn_write_result){.wrote = DN_WROTE};
 }
 
 /* Fewer rows than one portion are ever to be forgotten here. */
-static inline dn_write_result model_forget(model *m, const dn_write *w) {
+static inline dn_write_result model_forget(model *m, const struct dn_write_forget *w) {
     uint32_t rows = 0;
 
-    if (m->ledger_since < w->day) m->ledger_since = w->day;
+    if (m->ledger_since < w->before) m->ledger_since = w->before;
     for (size_t i = m->rows_len; i > 0; i--) {
-        if (m->rows[i - 1].day >= w->day) continue;
+        if (m->rows[i - 1].day >= w->before) continue;
         model_drop_row(m, i - 1);
         rows++;
     }
@@ -189,13 +221,15 @@ static inline dn_write_result model_forget(model *m, const dn_write *w) {
 
 static inline dn_write_result model_write(model *m, const dn_write *w) {
     switch (w->op) {
-    case DN_WRITE_SET: return model_set(m, w);
-    case DN_WRITE_REMOVE: return model_remove(m, w);
-    case DN_WRITE_FINALIZE: return model_finalize(m, w);
-    case DN_WRITE_MISSED: return model_missed(m, w);
-    case DN_WRITE_HOOK_DONE:
-    case DN_WRITE_HOOK_LATER: return model_hook_write(m, w);
-    case DN_WRITE_FORGET: return model_forget(m, w);
+    case DN_WRITE_SET: return model_set(m, &w->set);
+    case DN_WRITE_REMOVE: return model_remove(m, &w->remove);
+    case DN_WRITE_FINALIZE: return model_finalize(m, &w->finalize);
+    case DN_WRITE_MISSED: return model_missed(m, &w->missed);
+    case DN_WRITE_FORGET: return model_forget(m, &w->forget);
+    case DN_WRITE_OUTBOX_DONE: return model_outbox_done(m, &w->outbox_done);
+    case DN_WRITE_OUTBOX_LATER: return model_outbox_later(m, &w->outbox_later);
+    case DN_WRITE_TOKEN_ADD: return model_token_add(m, w->token_add.token);
+    case DN_WRITE_TOKEN_REMOVE: return model_token_remove(m, w->token_remove.id);
     }
     CHECK(false);
     return (dn_write_result){0};

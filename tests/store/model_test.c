@@ -24,37 +24,54 @@ static void draw_ids(void) {
 
 static dn_day draw_day(void) { return today - 3 + (dn_day)draw(6); }
 
+/* No two have the same hash. */
+static const dn_token *draw_token(void) {
+    static dn_token drawn[BATCH];
+    static uint64_t count;
+    dn_token       *token = &drawn[count++ % BATCH];
+
+    *token = (dn_token){.scope = (dn_scope)(draw(3) + 1),
+                        .made_ms = AT(today, 0),
+                        .ends_ms = INT64_MAX,
+                        .name_len = 1,
+                        .name = "t"};
+    memcpy(token->hash, &count, sizeof count);
+    return token;
+}
+
 static dn_write draw_write(void) {
     const char    *id = ids[draw(IDS)];
     const uint64_t n = draw(m.users_len + 3);
     const dn_day   day = draw_day();
     dn_write       w;
 
-    switch (draw(16)) {
+    switch (draw(18)) {
+    case 16: return kit_token_add(draw_token());
+    case 17: return kit_token_remove(draw(m.tokens_len + 2));
     case 0:
     case 1:
         w = kit_set(id, (uint32_t)draw(DN_DAY_MINUTES));
-        w.day = w.new_starts_on = today;
-        if (draw(3) == 0) w.starts_on = draw_day();
+        w.set.today = w.set.new_starts_on = today;
+        if (draw(3) == 0) w.set.starts_on = draw_day();
         return w;
     case 2: return kit_remove(id);
     case 3:
     case 4: return kit_missed(n, day, day + (dn_day)draw(5) - 1);
-    case 5: return kit_hook_done(draw(m.hooks_len + 2));
+    case 5: return kit_outbox_done(draw(m.hooks_len + 2));
     case 6:
     case 7:
-        return kit_hook_later(draw(m.hooks_len + 2), (uint16_t)draw(9),
-                              AT(today, draw(DN_DAY_MINUTES)));
+        return kit_outbox_later(draw(m.hooks_len + 2), (uint16_t)draw(9),
+                                AT(today, draw(DN_DAY_MINUTES)));
     case 8: return kit_forget(today - 4 - (dn_day)draw(4));
     case 9:
     case 10:
     case 11: return kit_success(n, day, AT(day, draw(DN_DAY_MINUTES)));
     default:
         w = kit_cutoff(n, day, AT(day, draw(3 * DN_DAY_MINUTES)));
-        w.hook = draw(2);
-        w.hook_ms = AT(today, draw(DN_DAY_MINUTES));
-        w.cls = (dn_error_class)draw(5);
-        w.attempts = (uint16_t)draw(65536);
+        w.finalize.hook = draw(2);
+        w.finalize.hook_ms = AT(today, draw(DN_DAY_MINUTES));
+        w.finalize.error_class = (dn_error_class)draw(5);
+        w.finalize.attempts = (uint16_t)draw(65536);
         return w;
     }
 }
@@ -79,9 +96,9 @@ static void check_result(const dn_write_result *actual, const dn_write_result *e
 
     CHECK_MSG(actual->wrote == expected->wrote, "write %zu, op %d: is %d, expected %d", i,
               writes[i].op, actual->wrote, expected->wrote);
-    CHECK_INT(actual->has_user, expected->has_user);
     CHECK_UINT(actual->rows, expected->rows);
-    if (expected->has_user) {
+    if (writes[i].op == DN_WRITE_TOKEN_ADD) CHECK_UINT(actual->token_id, expected->token_id);
+    if (writes[i].op <= DN_WRITE_MISSED && expected->wrote != DN_WROTE_GONE) {
         kit_say_user(&is, &actual->user);
         kit_say_user(&should, &expected->user);
         CHECK_STR(is.text, should.text);
@@ -224,6 +241,25 @@ static void compare_hooks(void) {
     }
 }
 
+static void compare_tokens(void) {
+    static dn_token tokens[MODEL_TOKENS];
+    size_t          there = 0, len;
+
+    for (int k = 0; k < 2; k++) {
+        CHECK_INT(dn_store_tokens(stores[k], tokens, MODEL_TOKENS, &len), DN_OK);
+        there = 0;
+        for (size_t i = 0; i < m.tokens_len; i++) {
+            if (!m.tokens[i].n) continue;
+            CHECK(there < len);
+            CHECK_UINT(tokens[there].n, m.tokens[i].n);
+            CHECK_INT(tokens[there].scope, m.tokens[i].scope);
+            CHECK(memcmp(tokens[there].hash, m.tokens[i].hash, DN_TOKEN_HASH) == 0);
+            there++;
+        }
+        CHECK_UINT(there, len);
+    }
+}
+
 static void compare_users(void) {
     const char    *id = ids[draw(IDS)];
     const dn_user *expected = model_by_id(&m, id, strlen(id));
@@ -286,6 +322,7 @@ static void run_history(uint32_t days) {
         compare_rows();
         compare_hooks();
         if (draw(20) == 0) compare_dumps();
+        if (draw(20) == 0) compare_tokens();
         if (draw(20) == 0) CHECK_INT(dn_store_idle(stores[1]), DN_OK);
         if (draw(30) == 0) reopen();
         if (draw(30) == 0) kit_check_well(stores[1]);

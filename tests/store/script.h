@@ -25,8 +25,8 @@ static inline dn_write script_draw(script *s, int batch, uint64_t *random) {
     case 1: return kit_set(id, due);
     case 2: return kit_remove(id);
     case 3: return kit_missed(n, day - 2, day);
-    case 4: return kit_hook_done(n);
-    case 5: return kit_hook_later(n, (uint16_t)batch, AT(day, due));
+    case 4: return kit_outbox_done(n);
+    case 5: return kit_outbox_later(n, (uint16_t)batch, AT(day, due));
     case 6: return kit_forget(day - 4);
     case 7: return kit_success(n, day, AT(day, due));
     default: return kit_cutoff(n, day, AT(day + 1, 0));

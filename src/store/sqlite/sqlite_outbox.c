@@ -6,16 +6,16 @@
 
 #include <string.h>
 
-int db_hook_add(db *d, const dn_user *user, const dn_write *w) {
+int db_hook_add(db *d, const dn_user *user, const struct dn_write_finalize *f) {
     sqlite3_stmt *s = d->stmt[STMT_HOOK_INSERT];
 
-    assert(user->last_day == w->day);
+    assert(user->last_day == f->day);
     db_bind(s, 1, (int64_t)d->counters.next_hook++);
     db_bind(s, 2, (int64_t)user->n);
-    db_bind(s, 3, w->day);
+    db_bind(s, 3, f->day);
     db_bind(s, 4, user->due);
     db_bind(s, 5, user->context_epoch);
-    db_bind(s, 6, w->hook_ms);
+    db_bind(s, 6, f->hook_ms);
     return db_run(d, STMT_HOOK_INSERT);
 }
 
@@ -24,17 +24,17 @@ static int hook_wrote(db *d, int code, dn_write_result *result) {
     return code;
 }
 
-int db_hook_done(db *d, const dn_write *w, dn_write_result *result) {
-    db_bind(d->stmt[STMT_HOOK_DONE], 1, (int64_t)w->n);
+int db_hook_done(db *d, const struct dn_write_outbox_done *w, dn_write_result *result) {
+    db_bind(d->stmt[STMT_HOOK_DONE], 1, (int64_t)w->id);
     return hook_wrote(d, db_run(d, STMT_HOOK_DONE), result);
 }
 
-int db_hook_later(db *d, const dn_write *w, dn_write_result *result) {
+int db_hook_later(db *d, const struct dn_write_outbox_later *w, dn_write_result *result) {
     sqlite3_stmt *s = d->stmt[STMT_HOOK_LATER];
 
-    db_bind(s, 1, (int64_t)w->n);
+    db_bind(s, 1, (int64_t)w->id);
     db_bind(s, 2, w->attempts);
-    db_bind(s, 3, w->at_ms);
+    db_bind(s, 3, w->next_ms);
     return hook_wrote(d, db_run(d, STMT_HOOK_LATER), result);
 }
 

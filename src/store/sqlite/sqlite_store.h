@@ -111,26 +111,32 @@ int db_idle(dn_store *store);
 
 /* ---- sqlite_transact.c ---- */
 
-/* Writes, and answers DN_OK for all of it to be committed. It may be called twice for one transaction. */
-typedef int db_writing(db *d, void *context);
-/* Of another answer, and where there is no room, nothing is written and the counters are as before. */
-int db_transact(db *d, db_writing *writing, void *context);
+typedef struct db_batch {
+    const dn_write  *writes;
+    size_t           len;
+    dn_write_result *results;
+} db_batch;
+
+/* Commits the batch. On any code but DN_OK nothing is written and the counters are as before. */
+int db_transact(db *d, const db_batch *batch);
 
 /* ---- sqlite_write.c, sqlite_outbox.c, sqlite_tokens.c, sqlite_read.c, sqlite_check.c, sqlite_backup.c ---- */
 
+/* The statements of a batch, without the transaction around them. db_transact may call it twice for one batch. */
+int db_batch_write(db *d, const db_batch *batch);
 int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);
 
-int db_hook_add(db *d, const dn_user *user, const dn_write *w);
-int db_hook_done(db *d, const dn_write *w, dn_write_result *result);
-int db_hook_later(db *d, const dn_write *w, dn_write_result *result);
+int db_hook_add(db *d, const dn_user *user, const struct dn_write_finalize *f);
+int db_hook_done(db *d, const struct dn_write_outbox_done *w, dn_write_result *result);
+int db_hook_later(db *d, const struct dn_write_outbox_later *w, dn_write_result *result);
 int db_hooks_remove(db *d, uint64_t n);
 int db_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
              int64_t *out_next_ms);
 int db_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms);
 
 int db_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
-int db_token_add(dn_store *store, dn_token *token);
-int db_token_remove(dn_store *store, uint64_t n);
+int db_token_add(db *d, const dn_token *token, dn_write_result *result);
+int db_token_remove(db *d, uint64_t id, dn_write_result *result);
 
 /* One user, *out_found or not. */
 int db_user_by_n(db *d, uint64_t n, dn_user *user, bool *out_found);

@@ -1,4 +1,4 @@
-/* sqlite_tokens.c - who may ask over HTTP. There are few, and they change seldom: a transaction each. */
+/* sqlite_tokens.c - API tokens in the file. There are few of them, and they change seldom. */
 #include "sqlite/sqlite_store.h"
 
 #include <string.h>
@@ -37,35 +37,23 @@ int db_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len) {
     return code;
 }
 
-static int token_insert(db *d, void *context) {
-    const dn_token *token = context;
-    sqlite3_stmt   *s = d->stmt[STMT_TOKEN_INSERT];
-    const int       bound = sqlite3_bind_blob(s, 1, token->hash, DN_TOKEN_HASH, SQLITE_STATIC);
+int db_token_add(db *d, const dn_token *token, dn_write_result *result) {
+    sqlite3_stmt *s = d->stmt[STMT_TOKEN_INSERT];
+    const int     bound = sqlite3_bind_blob(s, 1, token->hash, DN_TOKEN_HASH, SQLITE_STATIC);
 
     assert(bound == SQLITE_OK);
     db_bind_id(s, 2, token->name, token->name_len);
     db_bind(s, 3, token->scope);
     db_bind(s, 4, token->made_ms);
     db_bind(s, 5, token->ends_ms);
-    return db_run(d, STMT_TOKEN_INSERT);
-}
-
-static int token_delete(db *d, void *context) {
-    const uint64_t *n = context;
-
-    db_bind(d->stmt[STMT_TOKEN_DELETE], 1, (int64_t)*n);
-    const int code = db_run(d, STMT_TOKEN_DELETE);
-    return code == DN_OK && sqlite3_changes(d->sql) == 0 ? DN_EDEAD : code;
-}
-
-int db_token_add(dn_store *store, dn_token *token) {
-    db       *d = db_of(store);
-    const int code = db_transact(d, token_insert, token);
-
-    if (code == DN_OK) token->n = (uint64_t)sqlite3_last_insert_rowid(d->sql);
+    const int code = db_run(d, STMT_TOKEN_INSERT);
+    if (code == DN_OK) result->token_id = (uint64_t)sqlite3_last_insert_rowid(d->sql);
     return code;
 }
 
-int db_token_remove(dn_store *store, uint64_t n) {
-    return db_transact(db_of(store), token_delete, &n);
+int db_token_remove(db *d, uint64_t id, dn_write_result *result) {
+    db_bind(d->stmt[STMT_TOKEN_DELETE], 1, (int64_t)id);
+    const int code = db_run(d, STMT_TOKEN_DELETE);
+    if (code == DN_OK && sqlite3_changes(d->sql) == 0) result->wrote = DN_WROTE_GONE;
+    return code;
 }

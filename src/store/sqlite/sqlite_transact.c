@@ -11,13 +11,13 @@ static int undo(db *d, int code) {
     return DN_EIO;
 }
 
-static int transact(db *d, db_writing *writing, void *context) {
+static int transact(db *d, const db_batch *batch) {
     const db_counters before = d->counters;
     int               code;
 
     d->grown_from = -1;
     code = db_run(d, STMT_BEGIN);
-    if (code == DN_OK) code = writing(d, context);
+    if (code == DN_OK) code = db_batch_write(d, batch);
     if (code == DN_OK) code = db_log_reserve(d);
     if (code == DN_OK) code = db_run(d, STMT_COMMIT);
     if (code < 0) {
@@ -31,10 +31,10 @@ static int transact(db *d, db_writing *writing, void *context) {
 }
 
 /* On a full disk it may be the log that takes the room. */
-static int transact_with_room(db *d, db_writing *writing, void *context) {
+static int transact_with_room(db *d, const db_batch *batch) {
     int code = db_log_make_room(d);
 
-    if (code == DN_OK) code = transact(d, writing, context);
+    if (code == DN_OK) code = transact(d, batch);
     if (code != DN_EFULL) return code;
     const int given_back = db_log_make_room(d); /* what was written into the log meanwhile */
     return given_back < 0 ? given_back : code;
@@ -55,15 +55,15 @@ static int look_for_the_file(db *d) {
                         DN_STORE_WHY / 2, d->path);
 }
 
-int db_transact(db *d, db_writing *writing, void *context) {
+int db_transact(db *d, const db_batch *batch) {
     int code;
 
     assert(!d->read_only);
     if (d->dead) return DN_EIO;
     code = look_for_the_file(d);
     if (code < 0) return code;
-    code = transact(d, writing, context);
-    if (code == DN_EFULL) code = transact_with_room(d, writing, context);
+    code = transact(d, batch);
+    if (code == DN_EFULL) code = transact_with_room(d, batch);
     if (code == DN_OK) db_log_look_at(d);
     return code;
 }

@@ -123,17 +123,17 @@ static int ledger_unmiss(db *d, uint64_t n, dn_day day) {
     return unmiss_in_totals(d, day);
 }
 
-static int ledger_finalize(db *d, const dn_write *w, dn_day recorded) {
-    const dn_ledger_row row = {.n = w->n,
-                               .day = w->day,
-                               .status = w->status,
-                               .cls = w->cls,
-                               .attempts = w->attempts,
-                               .at_ms = w->at_ms};
-    int                 code = count_in_totals(d, w->day, w->status);
+static int ledger_finalize(db *d, const struct dn_write_finalize *f, dn_day recorded) {
+    const dn_ledger_row row = {.n = f->registration,
+                               .day = f->day,
+                               .status = f->status,
+                               .cls = f->error_class,
+                               .attempts = f->attempts,
+                               .at_ms = f->at_ms};
+    int                 code = count_in_totals(d, f->day, f->status);
 
-    if (code == DN_OK && w->day <= recorded) code = ledger_unmiss(d, w->n, w->day);
-    if (!d->ledger) ledger_lacks(d, w->day);
+    if (code == DN_OK && f->day <= recorded) code = ledger_unmiss(d, f->registration, f->day);
+    if (!d->ledger) ledger_lacks(d, f->day);
     else if (code == DN_OK) code = ledger_insert(d, STMT_LEDGER_INSERT, &row);
     return code;
 }
@@ -156,11 +156,12 @@ static int ledger_remove(db *d, const dn_user *user) {
 /* ---- The operations ---- */
 
 /* A user of that id, unless there is one: then nothing is written, and *out_added is false. */
-static int user_add(db *d, const dn_write *w, dn_write_result *result, bool *out_added) {
+static int user_add(db *d, const struct dn_write_set *set, dn_write_result *result,
+                    bool *out_added) {
     sqlite3_stmt  *s = d->stmt[STMT_USER_ADD];
     const dn_user *user = &result->user;
 
-    user_begin(&result->user, d->counters.next_user, w);
+    user_begin(&result->user, d->counters.next_user, set);
     db_bind(s, 1, (int64_t)user->n);
     db_bind_id(s, 2, user->id, user->id_len);
     db_bind(s, 3, user->due);
@@ -174,31 +175,31 @@ static int user_add(db *d, const dn_write *w, dn_write_result *result, bool *out
     return DN_OK;
 }
 
-/* Behind one who was new there mostly comes another who is: he is added without being looked for first. */
-static int write_set(db *d, const dn_write *w, dn_write_result *result) {
+/* After a new user mostly comes another one, so it is inserted without a search for its id. */
+static int write_set(db *d, const struct dn_write_set *set, dn_write_result *result) {
     sqlite3_stmt *s = d->stmt[STMT_USER_SET];
     bool          added = false, found = false;
     int           code = DN_OK;
 
-    result->has_user = true;
-    if (d->adds) code = user_add(d, w, result, &added);
+    if (d->adds) code = user_add(d, set, result, &added);
     if (code < 0 || added) return code;
-    code = db_user_by_id(d, w->id, w->id_len, &result->user, &found);
+    code = db_user_by_id(d, set->id, set->id_len, &result->user, &found);
     if (code < 0) return code;
     d->adds = !found;
-    if (!found) return user_add(d, w, result, &added);
-    if (!user_set(&result->user, w)) return DN_OK;
+    if (!found) return user_add(d, set, result, &added);
+    if (!user_set(&result->user, set)) return DN_OK;
     db_bind(s, 1, (int64_t)result->user.n);
     db_bind(s, 2, result->user.due);
     db_bind(s, 3, result->user.starts_on);
     return db_run(d, STMT_USER_SET);
 }
 
-static int write_remove(db *d, const dn_write *w, dn_write_result *result) {
-    int code = db_user_by_id(d, w->id, w->id_len, &result->user, &result->has_user);
+static int write_remove(db *d, const struct dn_write_remove *r, dn_write_result *result) {
+    bool found;
+    int  code = db_user_by_id(d, r->id, r->id_len, &result->user, &found);
 
     if (code < 0) return code;
-    if (!result->has_user) {
+    if (!found) {
         result->wrote = DN_WROTE_GONE;
         return DN_OK;
     }
@@ -209,14 +210,17 @@ static int write_remove(db *d, const dn_write *w, dn_write_result *result) {
     return code < 0 ? code : db_run(d, STMT_USER_DELETE);
 }
 
-/* The result holds the user already, or has none. */
-static int write_finalize(db *d, const dn_write *w, dn_write_result *result) {
+/* result->user was read before, if found. */
+static int write_finalize(db *d, const struct dn_write_finalize *f, bool found,
+                          dn_write_result *result) {
     sqlite3_stmt  *s = d->stmt[STMT_USER_FINALIZE];
     const dn_user *user = &result->user;
-    const dn_day   recorded = user->recorded;
     int            code;
 
-    result->wrote = result->has_user ? user_finalize(&result->user, w) : DN_WROTE_GONE;
+    result->wrote = DN_WROTE_GONE;
+    if (!found) return DN_OK;
+    const dn_day recorded = user->recorded;
+    result->wrote = user_finalize(&result->user, f);
     if (result->wrote != DN_WROTE) return DN_OK;
 
     db_bind(s, 1, (int64_t)user->n);
@@ -227,14 +231,16 @@ static int write_finalize(db *d, const dn_write *w, dn_write_result *result) {
     db_bind(s, 5, user->context_epoch);
     db_bind(s, 6, user->recorded);
     code = db_run(d, STMT_USER_FINALIZE);
-    if (code == DN_OK) code = ledger_finalize(d, w, recorded);
-    if (code == DN_OK && w->hook) code = db_hook_add(d, user, w);
+    if (code == DN_OK) code = ledger_finalize(d, f, recorded);
+    if (code == DN_OK && f->hook) code = db_hook_add(d, user, f);
     return code;
 }
 
-/* Was the day missed already? Else it is from now on. */
-static int missed_add(db *d, const dn_write *w, dn_day day, const dn_user *user, bool *out_added) {
-    const dn_ledger_row row = {.n = w->n, .day = day, .status = DN_DAILY_MISSED, .at_ms = w->at_ms};
+/* *out_added: the day had no outcome and is missed now. */
+static int missed_add(db *d, const struct dn_write_missed *m, dn_day day, const dn_user *user,
+                      bool *out_added) {
+    const dn_ledger_row row = {
+        .n = user->n, .day = day, .status = DN_DAILY_MISSED, .at_ms = m->at_ms};
 
     *out_added = day > user->recorded;
     if (d->ledger) {
@@ -245,21 +251,22 @@ static int missed_add(db *d, const dn_write *w, dn_day day, const dn_user *user,
     return *out_added ? count_in_totals(d, day, DN_DAILY_MISSED) : DN_OK;
 }
 
-static int write_missed(db *d, const dn_write *w, dn_write_result *result) {
+static int write_missed(db *d, const struct dn_write_missed *m, dn_write_result *result) {
     sqlite3_stmt *s = d->stmt[STMT_USER_RECORDED];
     dn_user      *user = &result->user;
-    int           code = db_user_by_n(d, w->n, user, &result->has_user);
+    bool          found;
+    int           code = db_user_by_n(d, m->registration, user, &found);
 
     if (code < 0) return code;
-    if (!result->has_user) {
+    if (!found) {
         result->wrote = DN_WROTE_GONE;
         return DN_OK;
     }
-    const dn_day_range range = user_missed(user, w);
+    const dn_day_range range = user_missed(user, m);
     const dn_day       before = user->recorded;
     for (dn_day day = range.first; day <= range.last; day++) {
         bool added;
-        code = missed_add(d, w, day, user, &added);
+        code = missed_add(d, m, day, user, &added);
         if (code < 0) return code;
         result->rows += added;
         if (added && day > user->recorded) user->recorded = day;
@@ -270,15 +277,15 @@ static int write_missed(db *d, const dn_write *w, dn_write_result *result) {
     return db_run(d, STMT_USER_RECORDED);
 }
 
-/* Oldest first. Where the last row of this portion stands is asked before, so that the portion is one DELETE. */
-static int write_forget(db *d, const dn_write *w, dn_write_result *result) {
+/* Oldest first. The last row of the portion is looked up before, so that the portion is one DELETE. */
+static int write_forget(db *d, const struct dn_write_forget *f, dn_write_result *result) {
     sqlite3_stmt *nth = d->stmt[STMT_LEDGER_NTH], *s;
     db_stmt       which = STMT_LEDGER_FORGET;
     bool          more;
     int           code;
 
-    if (d->counters.ledger_since < w->day) d->counters.ledger_since = w->day;
-    db_bind(nth, 1, w->day);
+    if (d->counters.ledger_since < f->before) d->counters.ledger_since = f->before;
+    db_bind(nth, 1, f->before);
     db_bind(nth, 2, STORE_FORGET_MAX - 1);
     code = db_row(d, nth, &more);
     if (code < 0) return code;
@@ -290,7 +297,7 @@ static int write_forget(db *d, const dn_write *w, dn_write_result *result) {
         sqlite3_reset(nth);
     } else {
         s = d->stmt[which];
-        db_bind(s, 1, w->day);
+        db_bind(s, 1, f->before);
     }
     code = db_run(d, which);
     if (code == DN_OK) result->rows = (uint32_t)sqlite3_changes(d->sql);
@@ -298,60 +305,64 @@ static int write_forget(db *d, const dn_write *w, dn_write_result *result) {
 }
 
 static int write_one(db *d, const dn_write *w, dn_write_result *result) {
+    bool found;
+
     result->wrote = DN_WROTE;
     result->rows = 0;
-    result->has_user = false;
     switch (w->op) {
-    case DN_WRITE_SET: return write_set(d, w, result);
-    case DN_WRITE_REMOVE: return write_remove(d, w, result);
-    case DN_WRITE_MISSED: return write_missed(d, w, result);
-    case DN_WRITE_HOOK_DONE: return db_hook_done(d, w, result);
-    case DN_WRITE_HOOK_LATER: return db_hook_later(d, w, result);
-    case DN_WRITE_FORGET: return write_forget(d, w, result);
+    case DN_WRITE_SET: return write_set(d, &w->set, result);
+    case DN_WRITE_REMOVE: return write_remove(d, &w->remove, result);
+    case DN_WRITE_MISSED: return write_missed(d, &w->missed, result);
+    case DN_WRITE_FORGET: return write_forget(d, &w->forget, result);
+    case DN_WRITE_OUTBOX_DONE: return db_hook_done(d, &w->outbox_done, result);
+    case DN_WRITE_OUTBOX_LATER: return db_hook_later(d, &w->outbox_later, result);
+    case DN_WRITE_TOKEN_ADD: return db_token_add(d, w->token_add.token, result);
+    case DN_WRITE_TOKEN_REMOVE: return db_token_remove(d, w->token_remove.id, result);
     case DN_WRITE_FINALIZE: break;
     }
-    const int code = db_user_by_n(d, w->n, &result->user, &result->has_user);
-    return code < 0 ? code : write_finalize(d, w, result);
+    const int code = db_user_by_n(d, w->finalize.registration, &result->user, &found);
+    return code < 0 ? code : write_finalize(d, &w->finalize, found, result);
 }
 
 /* ---- Runs of finalizations ---- */
 
-/* How many of the writes finalize users whose numbers rise and lie close. No user is in a run twice, and nothing
- * else is, so all of them may be read before the first is written. */
+/* How many of the first writes finalize users whose numbers rise and lie close together. A run has no user twice and no
+ * other kind of write, so that all its users can be read before the first is written. */
 static size_t run_len(const dn_write *writes, size_t len) {
     size_t n = 0;
 
     if (len > RUN_MAX) len = RUN_MAX;
-    while (
-        n < len && writes[n].op == DN_WRITE_FINALIZE &&
-        (n == 0 || (writes[n].n > writes[n - 1].n && writes[n].n - writes[n - 1].n <= RUN_GAP_MAX)))
-        n++;
+    for (uint64_t before = 0; n < len && writes[n].op == DN_WRITE_FINALIZE; n++) {
+        const uint64_t number = writes[n].finalize.registration;
+        if (n > 0 && (number <= before || number - before > RUN_GAP_MAX)) break;
+        before = number;
+    }
     return n;
 }
 
-/* Reads the users of a run into its results. */
+/* Reads the users of a run into its results. DN_WROTE_GONE marks those that are not there. */
 static int run_read(db *d, const dn_write *writes, size_t len, dn_write_result *results) {
     sqlite3_stmt *s = d->stmt[STMT_USERS_FROM_N];
     size_t        i = 0;
 
     for (size_t k = 0; k < len; k++) {
         results[k].rows = 0;
-        results[k].has_user = false;
+        results[k].wrote = DN_WROTE_GONE;
     }
-    db_bind(s, 1, (int64_t)writes[0].n);
+    db_bind(s, 1, (int64_t)writes[0].finalize.registration);
     while (i < len) {
         bool row;
         int  code = db_row(d, s, &row);
         if (code < 0 || !row) return code;
         const uint64_t n = (uint64_t)sqlite3_column_int64(s, 0);
-        while (i < len && writes[i].n < n) i++;
-        if (i < len && writes[i].n == n) {
+        while (i < len && writes[i].finalize.registration < n) i++;
+        if (i < len && writes[i].finalize.registration == n) {
             code = db_user_of_row(d, s, &results[i].user);
             if (code < 0) {
                 sqlite3_reset(s);
                 return code;
             }
-            results[i++].has_user = true;
+            results[i++].wrote = DN_WROTE;
         }
     }
     sqlite3_reset(s);
@@ -362,17 +373,11 @@ static int run_write(db *d, const dn_write *writes, size_t len, dn_write_result 
     int code = run_read(d, writes, len, results);
 
     for (size_t i = 0; code == DN_OK && i < len; i++)
-        code = write_finalize(d, &writes[i], &results[i]);
+        code = write_finalize(d, &writes[i].finalize, results[i].wrote == DN_WROTE, &results[i]);
     return code;
 }
 
 /* ---- The batch ---- */
-
-typedef struct batch {
-    const dn_write  *writes;
-    size_t           len;
-    dn_write_result *results;
-} batch;
 
 static int write_all(db *d, const dn_write *writes, size_t len, dn_write_result *results) {
     for (size_t i = 0; i < len;) {
@@ -385,8 +390,7 @@ static int write_all(db *d, const dn_write *writes, size_t len, dn_write_result 
     return DN_OK;
 }
 
-static int batch_write(db *d, void *context) {
-    const batch      *b = context;
+int db_batch_write(db *d, const db_batch *b) {
     const db_counters before = d->counters;
     int               code;
 
@@ -397,5 +401,5 @@ static int batch_write(db *d, void *context) {
 }
 
 int db_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results) {
-    return db_transact(db_of(store), batch_write, &(batch){writes, len, results});
+    return db_transact(db_of(store), &(db_batch){writes, len, results});
 }
