@@ -106,13 +106,18 @@ typedef struct asker {
 } asker;
 
 static int asker_begins(dn_self *self, asker *a) {
-    char                 id[32];
+    char      key[64], body[160];
+    const int key_len =
+        snprintf(key, sizeof key, "daily:user-%llu:2024-10-04", (unsigned long long)begun);
+    const int body_len =
+        snprintf(body, sizeof body,
+                 "{\"type\":\"daily.run\",\"user_id\":\"user-%llu\",\"day\":\"2024-10-04\","
+                 "\"due\":\"08:30\",\"attempt\":1,\"context_epoch\":0}",
+                 (unsigned long long)begun);
     const dn_run_request request = {
-        .user_id = id,
-        .user_id_len = (size_t)snprintf(id, sizeof id, "user-%llu", (unsigned long long)begun),
-        .day = 20000,
-        .due = 510,
-        .attempt = 1,
+        .key = key,
+        .key_len = (size_t)key_len,
+        .body = dn_blob_of(body, (size_t)body_len),
         .now_ms = dn_now_ms(self),
         .timeout_ms = 60000,
         .entropy = {dn_random(self), dn_random(self), dn_random(self)},
@@ -132,7 +137,7 @@ static int asker_on_told(dn_self *self, void *state, const dn_msg *msg) {
     asker *a = state;
 
     if (dn_run_outcome(*DN_BODY(dn_run_result, msg)) != DN_OUTCOME_OK)
-        wrong(dn_run_detail_borrow(a->run));
+        wrong(dn_run_answer_borrow(a->run)->error);
     (void)dn_disown(self, a->run);
     dn_run_free(a->run);
     if (++done == n_wanted) ended_s = now_s();

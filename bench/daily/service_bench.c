@@ -129,9 +129,9 @@ static void make(const char *dir, uint64_t n, const char *plan) {
 
 /* ---- A no-op job ---- */
 
-static dn_run_result nothing(void *context, const dn_run_request *request) {
-    (void)context, (void)request;
-    return dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+static dn_run_result nothing(void *context, const dn_run_request *request, dn_run_answer *answer) {
+    (void)context, (void)request, (void)answer;
+    return dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0);
 }
 static const dn_native_job no_op = {.name = "no-op", .fn = nothing};
 
@@ -141,9 +141,10 @@ static int64_t planned_ns; /* set before the run; 0: nobody waits */
 static dn_script_answer nothing_yet(void *context, const dn_run_request *request) {
     const int64_t left_ns = planned_ns - now_ns();
 
+    (void)context, (void)request;
     return (dn_script_answer){
-        .how = DN_SCRIPT_ENDS,
-        .result = nothing(context, request),
+        .end = DN_SCRIPT_ENDS,
+        .result = dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0),
         .duration_ms = left_ns > 0 ? (left_ns + 999999) / 1000000 : 0,
     };
 }

@@ -62,8 +62,8 @@ static void on_event(void *context, const dn_sim_event *e) {
 
 static dn_script_answer ok_at_once(void *context, const dn_run_request *request) {
     (void)context, (void)request;
-    return (dn_script_answer){.how = DN_SCRIPT_ENDS,
-                              .result = dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0)};
+    return (dn_script_answer){.end = DN_SCRIPT_ENDS,
+                              .result = dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0)};
 }
 
 static dn_store *store_with(uint64_t users) {

@@ -180,16 +180,16 @@ static int64_t next_tick_ms(const simulation *s, int64_t wall_ms, int64_t now_ms
     return wall_ms + every_ms - line_ms % every_ms;
 }
 
-static answer job(void *context, const dn_run_request *r) {
+static answer job(void *context, const dn_daily_request *r, int64_t wall_ms) {
     simulation   *s = context;
-    const int64_t now_ms = r->now_ms - world_wall_ms(s->world) + world_steady_ms(s->world);
+    const int64_t now_ms = wall_ms - world_wall_ms(s->world) + world_steady_ms(s->world);
     plan_job      j = {
-             .user = tally_user_of(r->user_id, r->user_id_len),
+             .user = tally_user_of(r->id, r->id_len),
              .due = r->due,
              .attempt = r->attempt,
              .day = r->day,
-             .wall_ms = r->now_ms,
-             .next_tick_ms = next_tick_ms(s, r->now_ms, now_ms),
+             .wall_ms = wall_ms,
+             .next_tick_ms = next_tick_ms(s, wall_ms, now_ms),
              .calm = s->calm,
     };
     const plan_op    *outage = outage_of(s, j.user, now_ms);
@@ -206,10 +206,10 @@ static answer job(void *context, const dn_run_request *r) {
     return a.is;
 }
 
-static answer hook(void *context, const dn_run_request *r) {
+static answer hook(void *context, const dn_daily_request *r) {
     simulation    *s = context;
     const plan_job delivery = {
-        .user = tally_user_of(r->user_id, r->user_id_len),
+        .user = tally_user_of(r->id, r->id_len),
         .attempt = r->attempt,
         .day = r->day,
         .calm = s->calm,

@@ -69,8 +69,8 @@ void hooks_watch_tell(hooks_watch *h, const event *e) {
 
 /* ---- Deliveries ---- */
 
-void hooks_watch_delivers(hooks_watch *h, const dn_run_request *r, bool ok) {
-    const uint32_t user = tally_user_of(r->user_id, r->user_id_len);
+void hooks_watch_delivers(hooks_watch *h, const dn_daily_request *r, bool ok) {
+    const uint32_t user = tally_user_of(r->id, r->id_len);
     uint32_t       at = user < h->plan->users ? h->people[user].newest : 0;
     char           text[HOOKS_TEXT];
 
@@ -85,7 +85,7 @@ void hooks_watch_delivers(hooks_watch *h, const dn_run_request *r, bool ok) {
     (void)snprintf(
         text, sizeof text,
         "hook: user %.*s day %d: a hook of context_epoch %u, and no such cutoff was told",
-        (int)r->user_id_len, r->user_id, r->day, r->context_epoch);
+        (int)r->id_len, r->id, r->day, r->context_epoch);
     h->say(h->context, text);
 }
 

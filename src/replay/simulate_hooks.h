@@ -7,6 +7,7 @@
 
 #include "draw.h"
 #include "event.h"
+#include "service/daily_request.h"
 
 typedef struct hooks_cutoff {
     uint64_t n;
@@ -38,7 +39,7 @@ DN_MUST_USE int hooks_watch_init(hooks_watch *h);
 void            hooks_watch_done(hooks_watch *h);
 void            hooks_watch_tell(hooks_watch *h, const event *e);
 /* A delivery begins; ok: it comes to that. */
-void hooks_watch_delivers(hooks_watch *h, const dn_run_request *request, bool ok);
+void hooks_watch_delivers(hooks_watch *h, const dn_daily_request *request, bool ok);
 /* The run is over: what is in the store's outbox? */
 DN_MUST_USE int hooks_watch_end(const hooks_watch *h, dn_store *store, int64_t steady_ms,
                                 int64_t wall_ms);

@@ -311,23 +311,22 @@ void rest_tell(rest *r, const event *e) {
     if (p) on_person(r, p, e);
 }
 
-static void judge_epoch(const rest *r, const rest_person *p, const dn_run_request *request) {
+static void judge_epoch(const rest *r, const rest_person *p, const dn_daily_request *request) {
     dn_user user;
     char    text[REST_TEXT];
 
     if (is_recent(r, p)) return;
-    if (dn_store_user(r->store, request->user_id, request->user_id_len, &user) < 0) return;
+    if (dn_store_user(r->store, request->id, request->id_len, &user) < 0) return;
     if (user.context_epoch == request->context_epoch) return;
     (void)snprintf(text, sizeof text,
                    "epoch: user %.*s: a run is told context_epoch %u: right is %u, the committed "
                    "one",
-                   (int)request->user_id_len, request->user_id, request->context_epoch,
-                   user.context_epoch);
+                   (int)request->id_len, request->id, request->context_epoch, user.context_epoch);
     r->say(r->context, CHECK_EPOCH, text);
 }
 
-void rest_job(rest *r, const dn_run_request *request, const answer *is) {
-    rest_person *p = person_of(r, request->user_id, request->user_id_len);
+void rest_job(rest *r, const dn_daily_request *request, const answer *is) {
+    rest_person *p = person_of(r, request->id, request->id_len);
 
     if (!p) return;
     judge_epoch(r, p, request);

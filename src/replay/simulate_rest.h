@@ -15,6 +15,7 @@
 
 #include "check.h"
 #include "draw.h"
+#include "service/daily_request.h"
 
 /* What of a user and day is in memory since the process began. */
 typedef struct rest_tries {
@@ -80,6 +81,6 @@ DN_MUST_USE int rest_init(rest *r);
 void            rest_done(rest *r);
 void            rest_tell(rest *r, const event *e);
 /* A job begins, and comes to that. */
-void rest_job(rest *r, const dn_run_request *request, const answer *is);
+void rest_job(rest *r, const dn_daily_request *request, const answer *is);
 
 #endif

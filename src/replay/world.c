@@ -5,6 +5,7 @@
 
 #include "obs/slo_watcher.h"
 #include "pending.h"
+#include "service/daily_answer.h"
 #include "service/messages.h"
 #include "service/service.h"
 #include "store/faulty.h"
@@ -38,6 +39,8 @@ struct world {
     int64_t     tick_began_ns;
     const char *task_name; /* where it stands, once it was seen: it is asked for often */
     int         failed;    /* why the run cannot go on */
+    dn_blob
+        *errors[DN_CLASS_UNKNOWN + 1]; /* the body of an answer of that class, once it was needed */
 };
 
 static int64_t steady_ms(const world *w) { return dn_sim_mono_ms(w->sim) - w->base_ms; }
@@ -173,11 +176,11 @@ enum { RECORDED_LATE_MS = 250 };
  * by what the daemon needs for them, and by a tick where their delay was set a little late. That is made up for by the
  * instant at which they stopped. Where they came much later, it takes as long as it took; unless it was too late then,
  * and so comes to nothing: -1. */
-static int64_t recorded_ms(const world *w, const dn_run_request *r, int64_t now_ms,
-                           const answer *a) {
+static int64_t recorded_ms(const world *w, const dn_daily_request *r, int64_t wall_ms,
+                           int64_t now_ms, const answer *a) {
     const trace_settings *s = w->config.settings;
     const int64_t         left_ms = a->stopped_ms - now_ms;
-    const int64_t         cutoff_ms = dn_daily_cutoff_ms(r->due, r->day) - (r->now_ms - now_ms);
+    const int64_t         cutoff_ms = dn_daily_cutoff_ms(r->due, r->day) - (wall_ms - now_ms);
     int64_t               ms = a->duration_ms;
 
     if (left_ms >= 0 && left_ms <= ms + s->tick_ms + RECORDED_LATE_MS) ms = left_ms;
@@ -185,13 +188,14 @@ static int64_t recorded_ms(const world *w, const dn_run_request *r, int64_t now_
     return ms < s->job_timeout_ms ? ms : s->job_timeout_ms;
 }
 
-static int answer_for(const world *w, const dn_run_request *r, answer *out_answer) {
+static int answer_for(const world *w, const dn_daily_request *r, int64_t wall_ms,
+                      answer *out_answer) {
     const int64_t now_ms = w->config.settings->start_ms + steady_ms(w);
-    const int rc = answers_find(w->config.answers, r->user_id, r->user_id_len, r->day, r->attempt,
-                                now_ms, out_answer);
+    const int     rc =
+        answers_find(w->config.answers, r->id, r->id_len, r->day, r->attempt, now_ms, out_answer);
 
     if (rc < 0 || out_answer->stopped_ms == ANSWER_NOT_RECORDED) return rc;
-    const int64_t ms = recorded_ms(w, r, now_ms, out_answer);
+    const int64_t ms = recorded_ms(w, r, wall_ms, now_ms, out_answer);
     out_answer->duration_ms = ms < 0 ? 0 : (uint32_t)ms;
     if (ms < 0) {
         out_answer->result = ANSWER_ERROR;
@@ -200,39 +204,65 @@ static int answer_for(const world *w, const dn_run_request *r, answer *out_answe
     return DN_OK;
 }
 
-static answer answer_of(world *w, const dn_run_request *r) {
+static answer answer_of(world *w, const dn_daily_request *r, int64_t wall_ms) {
     answer a = {.result = ANSWER_OK};
 
-    if (w->config.wild) return w->config.wild->job(w->config.context, r);
-    const int rc = answer_for(w, r, &a);
+    if (w->config.wild) return w->config.wild->job(w->config.context, r, wall_ms);
+    const int rc = answer_for(w, r, wall_ms, &a);
     if (rc < 0) w->failed = rc;
     return a;
 }
 
-static dn_script_answer script_of(answer a) {
+/* Without memory the run cannot go on, and what it answers does not matter. */
+static dn_blob *error_of(world *w, dn_error_class error_class) {
+    dn_blob **body = &w->errors[error_class];
+
+    if (!*body) *body = dn_daily_error_new(error_class);
+    if (!*body) w->failed = DN_ENOMEM;
+    return *body;
+}
+
+static dn_script_answer script_of(world *w, answer a) {
     dn_script_answer says = {
-        .how = DN_SCRIPT_ENDS,
-        .result = dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0),
+        .end = DN_SCRIPT_ENDS,
+        .result = dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0),
         .duration_ms = a.duration_ms,
     };
     switch (a.result) {
     case ANSWER_OK: break;
-    case ANSWER_ERROR: says.result = dn_run_result_of(DN_OUTCOME_ERROR, a.cls, 0); break;
+    case ANSWER_ERROR:
+        says.result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_NONE, 0);
+        says.body = error_of(w, a.cls);
+        break;
     case ANSWER_TIMEOUT:
-    case ANSWER_HANG: says.how = DN_SCRIPT_HANG; break;
-    case ANSWER_CRASH: says.how = DN_SCRIPT_CRASH; break;
+    case ANSWER_HANG: says.end = DN_SCRIPT_HANG; break;
+    case ANSWER_CRASH: says.end = DN_SCRIPT_CRASH; break;
     }
     return says;
 }
 
+static dn_daily_request request_of(const dn_run_request *r, char id[DN_ID_MAX]) {
+    dn_daily_request daily;
+
+    dn_require(dn_daily_request_read(dn_blob_bytes_borrow(r->body), dn_blob_len(r->body), id,
+                                     &daily) == DN_OK);
+    return daily;
+}
+
 static dn_script_answer job(void *context, const dn_run_request *r) {
-    return script_of(answer_of(context, r));
+    world                 *w = context;
+    char                   id[DN_ID_MAX];
+    const dn_daily_request daily = request_of(r, id);
+
+    return script_of(w, answer_of(w, &daily, r->now_ms));
 }
 
 static dn_script_answer hook(void *context, const dn_run_request *r) {
-    const world *w = context;
+    world                 *w = context;
+    char                   id[DN_ID_MAX];
+    const dn_daily_request daily = request_of(r, id);
 
-    return script_of(w->config.wild->hook(w->config.context, r));
+    return script_of(w, w->config.wild->hook(w->config.context, &daily));
 }
 
 static int disk(void *context) {
@@ -396,6 +426,7 @@ void world_free(world *w) {
     dn_store_free(w->door);
     dn_store_free(w->store);
     pending_free(&w->pending);
+    for (int i = 0; i <= DN_CLASS_UNKNOWN; i++) dn_blob_unref(w->errors[i]);
     free(w);
 }
 

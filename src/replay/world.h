@@ -6,6 +6,7 @@
 
 #include "diurnal/sim.h"
 #include "event.h"
+#include "service/daily_request.h"
 #include "store/store.h"
 #include "trace/trace.h"
 
@@ -16,10 +17,10 @@ typedef struct world_wild {
     bool          unranked;    /* at one instant nothing has its place: messages take time anyway */
     bool          ticks_move;  /* with steps of the wall clock, as in the daemon */
     bool          tell_actors; /* each end of an actor of the daily path: EVENT_ACTOR_CRASH */
-    /* Of a job that begins, instead of the book. */
-    answer (*job)(void *context, const dn_run_request *r);
-    /* Likewise of the delivery of a cutoff's hook. NULL: cutoffs have none. */
-    answer (*hook)(void *context, const dn_run_request *r);
+    /* The answer to a run that begins at now_ms by the wall clock, instead of the book's. */
+    answer (*job)(void *context, const dn_daily_request *r, int64_t now_ms);
+    /* Likewise to the delivery of a cutoff's hook. NULL: cutoffs have none. */
+    answer (*hook)(void *context, const dn_daily_request *r);
     /* Asked before and after each commit: DN_OK, DN_EFULL (before only) or DN_EIO. May call world_crash. NULL: none. */
     int (*commit)(void *context, bool after);
 } world_wild;

@@ -1,7 +1,6 @@
-/* demo.c - runs made up, for trying things out: mostly well within a second, one in ten fails, one
- * in a hundred hangs.
- * What happens to a run is a hash of the seed, the user, the day and the attempt: the same at every
- * try. */
+/* demo.c - made-up runs, for trying things out: most end well within a second, one in ten fails, one in a hundred hangs.
+ * What happens to a run is a hash of the seed and the request. A failure is one of those that real endpoints show: no
+ * answer, one that names its reason, one whose JSON is broken, one that says nothing. */
 #include "timed.h"
 
 #include <stdlib.h>
@@ -15,16 +14,32 @@ static int demo_check(const dn_runner_config *config, char *why) {
     return DN_OK;
 }
 
-static int demo_open(dn_runner *runner, const dn_runner_config *config) {
-    uint64_t *seed = malloc(sizeof *seed);
+typedef struct demo {
+    uint64_t seed;
+    dn_blob *named, *broken; /* bodies of answers */
+} demo;
 
-    if (!seed) return DN_ENOMEM;
-    *seed = config->seed;
-    runner->own = seed;
-    return DN_OK;
+static void demo_close(dn_runner *runner) {
+    demo *d = runner->state;
+
+    dn_blob_unref(d->named);
+    dn_blob_unref(d->broken);
+    free(d);
 }
 
-static void demo_close(dn_runner *runner) { free(runner->own); }
+static int demo_open(dn_runner *runner, const dn_runner_config *config) {
+    static const char named[] = "{\"error_class\":\"llm\"}", broken[] = "{\"error_class\"";
+    demo             *d = calloc(1, sizeof *d);
+
+    if (!d) return DN_ENOMEM;
+    d->seed = config->seed;
+    d->named = dn_blob_of(named, sizeof named - 1);
+    d->broken = dn_blob_of(broken, sizeof broken - 1);
+    runner->state = d;
+    if (d->named && d->broken) return DN_OK;
+    demo_close(runner);
+    return DN_ENOMEM;
+}
 
 /* A bijection that scatters: each bit of the answer depends on each of x. */
 static uint64_t scatter(uint64_t x) {
@@ -35,13 +50,15 @@ static uint64_t scatter(uint64_t x) {
 
 static uint64_t next_draw(uint64_t *state) { return scatter(*state += 0x9e3779b97f4a7c15); }
 
-static uint64_t draws_of(uint64_t seed, const dn_run_request *request) {
-    uint64_t state = scatter(seed + 1);
+static uint64_t hash_of(uint64_t state, const char *bytes, size_t len) {
+    for (size_t i = 0; i < len; i++) state = scatter(state ^ (unsigned char)bytes[i]);
+    return state;
+}
 
-    for (size_t i = 0; i < request->user_id_len; i++)
-        state = scatter(state ^ (unsigned char)request->user_id[i]);
-    state = scatter(state ^ ((uint64_t)(uint32_t)request->day << 32 | request->attempt));
-    return scatter(state ^ (uint64_t)request->type);
+static uint64_t draws_of(uint64_t seed, const dn_run_request *request) {
+    const uint64_t state = hash_of(scatter(seed + 1), request->key, request->key_len);
+
+    return hash_of(state, dn_blob_bytes_borrow(request->body), dn_blob_len(request->body));
 }
 
 /* Between the bounds evenly by octaves, and the mean of three draws: a bell over a logarithmic scale. */
@@ -56,20 +73,31 @@ static int64_t latency_ms(uint64_t *state) {
     return ms < DEMO_MAX_MS ? ms : DEMO_MAX_MS;
 }
 
+static dn_run_result failure(const demo *d, dn_run *run, uint64_t draw) {
+    run_error(run, "demo: made up to fail");
+    run->answer.json = true;
+    switch (draw % 4) {
+    case 0: return dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
+    case 1: run->answer.body = dn_blob_ref(d->named); break;
+    case 2: run->answer.body = dn_blob_ref(d->broken); break;
+    default: break;
+    }
+    return dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_NONE, 0);
+}
+
 static void demo_begin(dn_run *run, dn_self *self, const dn_run_request *request) {
-    uint64_t       state = draws_of(*(const uint64_t *)run->runner->own, request);
+    const demo    *d = run->runner->state;
+    uint64_t       state = draws_of(d->seed, request);
     const uint64_t fate = next_draw(&state) % 1000;
     const int64_t  ms = latency_ms(&state);
 
     if (fate < DEMO_HANG_PERMILLE) {
-        run_say(run, "demo: it hangs");
+        run_error(run, "demo: it hangs");
         timed_never(run);
     } else if (fate < DEMO_HANG_PERMILLE + DEMO_ERROR_PERMILLE) {
-        const dn_error_class cls = (dn_error_class)(DN_CLASS_REQ + next_draw(&state) % 4);
-        run_say(run, "demo: made up to fail");
-        timed_after(run, self, ms, dn_run_result_of(DN_OUTCOME_ERROR, cls, 0));
+        timed_after(run, self, ms, failure(d, run, next_draw(&state)));
     } else {
-        timed_after(run, self, ms, dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0));
+        timed_after(run, self, ms, dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0));
     }
 }
 

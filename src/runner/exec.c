@@ -1,18 +1,17 @@
-/* exec.c - a run is one process, and whatever it starts.
- * It gets the request on its standard input, already written when it begins and ended behind it, so
- * that a process that never reads holds up nobody. It leads a process group of its own, and what
- * counts as "gone" is that group: a run is not over while something of it may still be at work.
+/* exec.c - a run is one process, and whatever that starts.
+ * Standard input is a file in memory that holds the whole request before the process begins, so a process that never reads
+ * blocks nothing. The process leads a process group of its own, and a run is not over before that group is gone.
  *
- * - It ends by itself: what it has written is read, what is left of its group gets KILL, and its
- *   exit counts. A grandchild that holds standard output open is not waited for.
- * - It is cut: TERM to the group, KILL kill_ms later to what is still there.
+ * - The process exits: what it has written is read, what is left of its group gets KILL, and its exit status counts.
+ *   A grandchild that holds standard output open is not waited for.
+ * - The run is cut: TERM to the group, KILL kill_ms later to what is still there.
  * - Its actor or its runner goes: KILL at once.
  *
  * A process may outlive its run: it is the runner's until it is reaped. */
-#include "answer.h"
+#define _GNU_SOURCE /* memfd_create */
 #include "command.h"
+#include "exec_output.h"
 #include "last_line.h"
-#include "request.h"
 #include "scheme.h"
 #include "traceparent.h"
 
@@ -23,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ enum {
     /* KILL has been sent; what is a zombie still, because nobody reaps orphans here, or stuck in the
      * kernel, is not waited for longer. */
     GROUP_PATIENCE_MS = 1000,
-    STDERR_MAX = 512,
+    STDERR_MAX = 4096, /* its last line is told */
     READ_SIZE = 16 * 1024,
     DRAIN_MAX = 1 << 20, /* what a pipe may hold; a grandchild may go on writing */
 };
@@ -58,7 +58,7 @@ struct process {
     int64_t      exit_status;
     int          term_signal;
     uint64_t     kill_at_ms, give_up_at_ms;
-    last_line    said, complained;
+    exec_output  out_text, err_text;
 };
 
 /* A runner's. */
@@ -94,8 +94,8 @@ static void on_closed(uv_handle_t *handle) {
     process *p = handle->data;
 
     if (--p->open > 0) return;
-    last_line_done(&p->said);
-    last_line_done(&p->complained);
+    exec_output_done(&p->out_text);
+    exec_output_done(&p->err_text);
     free(p);
 }
 
@@ -130,23 +130,44 @@ static void process_kill(process *p) {
     process_signal(p, SIGKILL);
 }
 
+/* As a shell has it. */
+static uint32_t exit_code(const process *p) {
+    return p->term_signal != 0 ? 128 + (uint32_t)p->term_signal : (uint32_t)p->exit_status & 0xffff;
+}
+
+static void explain(process *p, exec_run *r) {
+    size_t      len;
+    const char *line = dn_last_line(p->err_text.bytes, p->err_text.len, &len);
+    char        status[32];
+
+    (void)snprintf(status, sizeof status, "exit %d", (int)p->exit_status);
+    run_error(&r->run, "%s%s%.*s", p->term_signal ? strsignal(p->term_signal) : status,
+              len > 0 ? ": " : "", (int)len, line);
+}
+
+/* Without memory for it the run has failed all the same by what its process answered, but nobody can read the answer. */
+static void answer_from(process *p, exec_run *r) {
+    dn_run_answer *a = &r->run.answer;
+
+    exec_output_trim(&p->out_text);
+    a->truncated = p->out_text.truncated;
+    if (p->out_text.len == 0) return;
+    a->body = dn_blob_of(p->out_text.bytes, p->out_text.len);
+    if (!a->body) a->truncated = true;
+}
+
 static void process_finish(process *p) {
-    exec_run           *r = p->run;
-    const dn_run_result result =
-        answer_of_exit(p->exit_status, p->term_signal, p->said.text ? p->said.text : "",
-                       p->said.len, p->said.cut_short);
+    exec_run      *r = p->run;
+    const uint32_t code = exit_code(p);
 
     if (r) {
-        const int len = (int)p->complained.len;
         r->process = NULL;
-        if (p->cut) run_say(&r->run, "cut off");
-        else if (p->term_signal)
-            run_say(&r->run, "%s%s%.*s", strsignal(p->term_signal), len ? ": " : "", len,
-                    len ? p->complained.text : "");
-        else if (p->exit_status)
-            run_say(&r->run, "exit %d%s%.*s", (int)p->exit_status, len ? ": " : "", len,
-                    len ? p->complained.text : "");
-        run_end(&r->run, result);
+        if (p->cut) run_error(&r->run, "cut off");
+        else if (code != 0) explain(p, r);
+        answer_from(p, r);
+        run_end(&r->run,
+                dn_run_result_of(code == 0 ? DN_OUTCOME_OK : DN_OUTCOME_ERROR,
+                                 p->term_signal != 0 ? DN_CODE_SIGNAL : DN_CODE_EXIT, code));
     }
     process_free(p);
 }
@@ -169,7 +190,7 @@ static void process_look(process *p) {
 }
 
 /* What was written before the end is in the pipe now, and nothing that matters comes later. */
-static void drain(process *p, uv_pipe_t *pipe, last_line *line) {
+static void drain(process *p, uv_pipe_t *pipe, exec_output *output) {
     uv_os_fd_t fd;
     size_t     all = 0;
 
@@ -178,7 +199,7 @@ static void drain(process *p, uv_pipe_t *pipe, last_line *line) {
         const ssize_t n = read(fd, p->owner->buffer, READ_SIZE);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
-        last_line_add(line, p->owner->buffer, (size_t)n);
+        exec_output_add(output, p->owner->buffer, (size_t)n);
         all += (size_t)n;
     }
 }
@@ -189,8 +210,8 @@ static void on_exit_of(uv_process_t *handle, int64_t exit_status, int term_signa
     p->exited = true;
     p->exit_status = exit_status;
     p->term_signal = term_signal;
-    drain(p, &p->out, &p->said);
-    drain(p, &p->err, &p->complained);
+    drain(p, &p->out, &p->out_text);
+    drain(p, &p->err, &p->err_text);
     close_handle(p, &p->out);
     close_handle(p, &p->err);
     /* Of one that is cut the others may use what time is left for their own clean-up. */
@@ -211,55 +232,67 @@ static void on_said(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
     process *p = stream->data;
 
     if (n > 0)
-        last_line_add((uv_pipe_t *)stream == &p->out ? &p->said : &p->complained, buffer->base,
-                      (size_t)n);
+        exec_output_add((uv_pipe_t *)stream == &p->out ? &p->out_text : &p->err_text, buffer->base,
+                        (size_t)n);
     if (n < 0) close_handle(p, stream); /* its end of the pipe is closed */
 }
 
 /* ---- Its beginning ---- */
 
-typedef struct pipes {
-    int in[2], out[2], err[2]; /* read, write */
-} pipes;
+typedef struct ends {
+    int in;             /* what the process reads */
+    int out[2], err[2]; /* read, write */
+} ends;
 
 static void close_fd(int *fd) {
     if (*fd >= 0) close(*fd);
     *fd = -1;
 }
 
-static void pipes_close(pipes *p) {
+static void ends_close(ends *e) {
+    close_fd(&e->in);
     for (int i = 0; i < 2; i++) {
-        close_fd(&p->in[i]);
-        close_fd(&p->out[i]);
-        close_fd(&p->err[i]);
+        close_fd(&e->out[i]);
+        close_fd(&e->err[i]);
     }
 }
 
-/* Pipes and not libuv's socket pairs: /dev/stdin can be opened, and a program that looks finds what
- * it expects. */
-static int pipes_open(pipes *p) {
-    int rc;
+static int write_all(int fd, const char *bytes, size_t len) {
+    while (len > 0) {
+        const ssize_t written = write(fd, bytes, len);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return -errno;
+        bytes += written;
+        len -= (size_t)written;
+    }
+    return 0;
+}
 
-    *p = (pipes){{-1, -1}, {-1, -1}, {-1, -1}};
-    rc = uv_pipe(p->in, 0, UV_NONBLOCK_PIPE);
-    if (rc == 0) rc = uv_pipe(p->out, UV_NONBLOCK_PIPE, 0);
-    if (rc == 0) rc = uv_pipe(p->err, UV_NONBLOCK_PIPE, 0);
-    if (rc != 0) pipes_close(p);
+/* The request and a newline. A file and not a pipe: it holds a request of any size before anything reads it. */
+static int request_open(const dn_blob *body, int *out_fd) {
+    const int fd = memfd_create("request", MFD_CLOEXEC);
+    int       rc;
+
+    if (fd < 0) return -errno;
+    rc = write_all(fd, dn_blob_bytes_borrow(body), dn_blob_len(body));
+    if (rc == 0) rc = write_all(fd, "\n", 1);
+    if (rc == 0 && lseek(fd, 0, SEEK_SET) != 0) rc = -errno;
+    if (rc == 0) *out_fd = fd;
+    else close(fd);
     return rc;
 }
 
-/* A pipe holds 4 KiB at least. */
-static int write_request(pipes *p, const dn_run_request *request) {
-    char    body[REQUEST_BODY_MAX + 1];
-    size_t  len = request_body(request, body);
-    ssize_t written;
+/* Pipes and not libuv's socket pairs: a program that looks finds what it expects. Error codes of libuv are those of the
+ * system, negative. */
+static int ends_open(const dn_blob *body, ends *e) {
+    int rc;
 
-    _Static_assert((int)REQUEST_BODY_MAX < 4096, "a request fits every pipe");
-    body[len++] = '\n';
-    do written = write(p->in[1], body, len);
-    while (written < 0 && errno == EINTR);
-    close_fd(&p->in[1]);
-    return written == (ssize_t)len ? 0 : UV_EIO;
+    *e = (ends){-1, {-1, -1}, {-1, -1}};
+    rc = request_open(body, &e->in);
+    if (rc == 0) rc = uv_pipe(e->out, UV_NONBLOCK_PIPE, 0);
+    if (rc == 0) rc = uv_pipe(e->err, UV_NONBLOCK_PIPE, 0);
+    if (rc != 0) ends_close(e);
+    return rc;
 }
 
 static int listen_to(process *p, uv_pipe_t *pipe, int *fd) {
@@ -271,20 +304,22 @@ static int listen_to(process *p, uv_pipe_t *pipe, int *fd) {
     return uv_read_start((uv_stream_t *)pipe, on_room, on_said);
 }
 
-static int spawn(process *p, pipes *ends, const dn_run_request *request) {
+static int spawn(process *p, ends *e, const dn_run_request *request) {
     const command *c = p->owner->command;
-    char           key[32 + REQUEST_KEY_MAX] = "DIURNAL_IDEMPOTENCY_KEY=";
+    char           key[32 + DN_RUN_KEY_MAX];
     char           trace[16 + TRACEPARENT_TEXT] = "TRACEPARENT=";
     int            rc;
 
-    request_key(request, key + strlen(key));
+    assert(key_is_sound(request));
+    (void)snprintf(key, sizeof key, "DIURNAL_IDEMPOTENCY_KEY=%.*s", (int)request->key_len,
+                   request->key);
     traceparent_write(request->entropy, trace + strlen(trace));
     c->env[c->env_len] = key; /* for the length of this call */
     c->env[c->env_len + 1] = trace;
     uv_stdio_container_t stdio[3] = {
-        {.flags = UV_INHERIT_FD, .data.fd = ends->in[0]},
-        {.flags = UV_INHERIT_FD, .data.fd = ends->out[1]},
-        {.flags = UV_INHERIT_FD, .data.fd = ends->err[1]},
+        {.flags = UV_INHERIT_FD, .data.fd = e->in},
+        {.flags = UV_INHERIT_FD, .data.fd = e->out[1]},
+        {.flags = UV_INHERIT_FD, .data.fd = e->err[1]},
     };
     const uv_process_options_t options = {
         .exit_cb = on_exit_of,
@@ -307,8 +342,8 @@ static process *process_new(exec *e, exec_run *r) {
     p->owner = e;
     p->run = r;
     p->kill_at_ms = UINT64_MAX;
-    p->said.max = ANSWER_MAX;
-    p->complained.max = STDERR_MAX;
+    p->out_text.max = DN_RUN_ANSWER_MAX;
+    p->err_text.max = STDERR_MAX;
     uv_pipe_init(e->uv, &p->out, /* ipc= */ 0);
     uv_pipe_init(e->uv, &p->err, /* ipc= */ 0);
     uv_timer_init(e->uv, &p->timer);
@@ -318,44 +353,42 @@ static process *process_new(exec *e, exec_run *r) {
     return p;
 }
 
-/* It has come to nothing: there is no process. */
+/* There is no process. */
 static void begin_failed(exec_run *r, process *p, const char *path, int rc) {
-    run_say(&r->run, "%s cannot be started: %s", path, uv_strerror(rc));
+    run_error(&r->run, "%s cannot be started: %s", path, uv_strerror(rc));
     if (p) process_free(p);
-    run_end(&r->run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, 0));
+    run_end(&r->run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0));
 }
 
 static void exec_begin(dn_run *run, dn_self *self, const dn_run_request *request) {
     exec_run   *r = (exec_run *)run;
-    exec       *e = run->runner->own;
+    exec       *e = run->runner->state;
     const char *path = e->command->argv[0];
-    pipes       ends;
-    int         rc = pipes_open(&ends);
+    ends        at;
+    int         rc = ends_open(request->body, &at);
 
     (void)self;
-    if (rc == 0) rc = write_request(&ends, request);
     if (rc != 0) {
-        pipes_close(&ends);
         begin_failed(r, NULL, path, rc);
         return;
     }
     process *p = process_new(e, r);
     if (!p) {
-        pipes_close(&ends);
+        ends_close(&at);
         begin_failed(r, NULL, path, UV_ENOMEM);
         return;
     }
-    rc = spawn(p, &ends, request);
+    rc = spawn(p, &at, request);
     const bool runs = rc == 0;
-    if (rc == 0) rc = listen_to(p, &p->out, &ends.out[0]);
-    if (rc == 0) rc = listen_to(p, &p->err, &ends.err[0]);
-    pipes_close(&ends);
+    if (rc == 0) rc = listen_to(p, &p->out, &at.out[0]);
+    if (rc == 0) rc = listen_to(p, &p->err, &at.err[0]);
+    ends_close(&at);
     if (!runs) {
         begin_failed(r, p, path, rc);
         return;
     }
     r->process = p;
-    if (rc != 0) process_kill(p); /* nobody could hear it; its end is told like any other */
+    if (rc != 0) process_kill(p); /* nothing reads its output; its end is told like any other */
 }
 
 /* ---- Cutting it off ---- */
@@ -412,7 +445,7 @@ static int exec_open(dn_runner *runner, const dn_runner_config *config) {
     e->uv = runner->uv;
     e->kill_ms = config->kill_ms > 0 ? config->kill_ms : KILL_MS;
     TAILQ_INIT(&e->processes);
-    runner->own = e;
+    runner->state = e;
     return DN_OK;
 }
 
@@ -430,7 +463,7 @@ static void reap(const exec *e) {
 }
 
 static void exec_close(dn_runner *runner) {
-    exec    *e = runner->own;
+    exec    *e = runner->state;
     process *p;
 
     for (p = TAILQ_FIRST(&e->processes); p; p = TAILQ_NEXT(p, link)) process_signal(p, SIGKILL);

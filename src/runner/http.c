@@ -4,17 +4,16 @@
  * crashes its actor costs its connection.
  *
  * What an endpoint may do to us, and what it gets for it:
- * - A body of more than 64 KiB: the connection is closed there, and the status that came before it
- *   counts. Whoever said 200 has done the job, however much there is to say about it.
+ * - A body of more than 1 MiB: the connection is closed there, and the status that came before it counts. An endpoint
+ *   that answered 200 has done the work, however long its answer is.
  * - An end before the end it promised (a short body, a broken chunk): an error, even after a 200:
  *   the server may have died in the middle of the job, and a second attempt bears the same key.
  * - Headers of more than 64 KiB, or informational answers (1xx) of so much: an error.
  * - Extensions of chunks, or what else is neither headers nor body, without end: an error.
  * - Nothing, or next to nothing: idle_ms, and the run's own limit, which whoever began it watches
  *   too. */
-#include "answer.h"
+#include "http_headers.h"
 #include "http_loop.h"
-#include "request.h"
 #include "resolve.h"
 #include "scheme.h"
 #include "sign.h"
@@ -31,8 +30,9 @@
 
 enum {
     HEADERS_BYTES_MAX = 64 * 1024,
-    HEADERS_MAX = 5, /* of a run's own */
-    HEADER_TEXT = REQUEST_KEY_MAX + 32,
+    HEADERS_MAX = 5, /* of one request besides http.always */
+    HEADER_TEXTS_MAX = 4 * DN_RUN_KEY_MAX + SIGN_TEXT_MAX + 256, /* with their ends; see compose */
+    BODY_SIZE_MIN = 1024,
     SOME_DAYS_MS = 7 * 24 * 3600 * 1000, /* a limit where another one holds */
     STREAMS_EXPECTED =
         16, /* HTTP/2: for so many runs a connection is opened, though each may carry more */
@@ -49,21 +49,19 @@ typedef struct http_run {
     int64_t        timeout_ms;
     uint64_t       touched_ms; /* when its last byte came */
 
-    size_t header_bytes, body_bytes;
+    size_t header_bytes;
     bool   headers_flood, cut_short;
-    bool   again;  /* it has been sent a second time */
-    char  *answer; /* of an error; of a 2xx nobody reads the body */
-    size_t answer_len, answer_size;
+    bool   again; /* it has been sent a second time */
+    char  *received;
+    size_t received_len, received_size;
 
-    size_t            headers_len;
+    int64_t           now_ms; /* wall clock at begun_ms of the loop's */
+    uint64_t          begun_ms;
+    size_t            headers_len, texts_len;
     struct curl_slist headers[HEADERS_MAX]; /* linked here, and not by libcurl: no allocation */
-    char              texts[HEADERS_MAX][HEADER_TEXT];
-    size_t            body_len;
-    char              body[REQUEST_BODY_MAX];
+    char              texts[HEADER_TEXTS_MAX];
 } http_run;
 typedef TAILQ_HEAD(http_line, http_run) http_line;
-
-_Static_assert((int)SIGN_TEXT_MAX + 32 <= (int)HEADER_TEXT, "a header holds every signature");
 
 typedef struct http {
     char             *url, *ca_file;
@@ -100,10 +98,10 @@ const scheme http_scheme = {
 
 /* ---- Where a run stands ---- */
 
-static http *http_of(const http_run *r) { return r->run.runner->own; }
+static http *http_of(const http_run *r) { return r->run.runner->state; }
 
 /* In no line, with no transfer. */
-static void leave(http_run *r) {
+static void let_go(http_run *r) {
     http *h = http_of(r);
 
     if (r->where == PLACE_WAITS) TAILQ_REMOVE(&h->waiting, r, line);
@@ -114,12 +112,17 @@ static void leave(http_run *r) {
         http_loop_stop(h->loop, t);
         http_loop_give(h->loop, t);
     }
-    free(DN_TAKE(r->answer));
+}
+
+/* The run is over: let go of all it holds. */
+static void leave(http_run *r) {
+    let_go(r);
+    free(DN_TAKE(r->received));
 }
 
 static void fail(http_run *r, uint32_t status) {
     leave(r);
-    run_end(&r->run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, status));
+    run_end(&r->run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, status));
 }
 
 static void http_drop(dn_run *run) { leave((http_run *)run); }
@@ -129,8 +132,8 @@ static void http_cut(dn_run *run, dn_self *self) {
 
     (void)self;
     leave(r);
-    run_say(run, "cut off: its connection is closed");
-    run_end(run, dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0));
+    run_error(run, "cut off: its connection is closed");
+    run_end(run, dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0));
 }
 
 /* ---- Silence ---- */
@@ -150,7 +153,7 @@ static void on_idle(uv_timer_t *timer) {
     http_run      *r;
 
     while ((r = TAILQ_FIRST(&h->moving)) && now_ms - r->touched_ms >= (uint64_t)h->idle_ms) {
-        run_say(&r->run, "not a byte for %lld ms", (long long)h->idle_ms);
+        run_error(&r->run, "not a byte for %lld ms", (long long)h->idle_ms);
         fail(r, 0);
     }
     if (r) uv_timer_start(timer, on_idle, (uint64_t)h->idle_ms - (now_ms - r->touched_ms), 0);
@@ -165,16 +168,16 @@ static uint32_t status_of(const http_transfer *t) {
     return (uint32_t)status;
 }
 
-static bool keep(http_run *r, const char *data, size_t len) {
-    if (r->answer_len + len > r->answer_size) {
-        const size_t size = r->answer_len + len < 1024 ? 1024 : 2 * (r->answer_len + len);
-        char        *grown = realloc(r->answer, size);
-        if (!grown) return false;
-        r->answer = grown;
-        r->answer_size = size;
-    }
-    memcpy(r->answer + r->answer_len, data, len);
-    r->answer_len += len;
+/* False: no memory. */
+static bool received_grow(http_run *r, size_t wanted) {
+    size_t size = wanted < BODY_SIZE_MIN ? BODY_SIZE_MIN : 2 * wanted;
+
+    if (wanted <= r->received_size) return true;
+    if (size > DN_RUN_ANSWER_MAX) size = DN_RUN_ANSWER_MAX;
+    char *grown = realloc(r->received, size);
+    if (!grown) return false;
+    r->received = grown;
+    r->received_size = size;
     return true;
 }
 
@@ -182,45 +185,57 @@ static bool keep(http_run *r, const char *data, size_t len) {
 static size_t on_body(char *data, size_t one, size_t len, void *context) {
     http_transfer *t = context;
     http_run      *r = t->owner;
+    size_t         kept = len;
 
     (void)one;
     touch(r);
     http_loop_heard(http_of(r)->loop, t, len);
-    r->body_bytes += len;
-    r->cut_short = r->body_bytes > ANSWER_MAX || (status_of(t) / 100 != 2 && !keep(r, data, len));
+    if (kept > DN_RUN_ANSWER_MAX - r->received_len) kept = DN_RUN_ANSWER_MAX - r->received_len;
+    if (!received_grow(r, r->received_len + kept)) kept = 0;
+    if (kept > 0) memcpy(r->received + r->received_len, data, kept);
+    r->received_len += kept;
+    r->cut_short = kept < len;
     return r->cut_short ? 0 : len;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static size_t on_header(char *data, size_t one, size_t len, void *context) {
     http_transfer *t = context;
     http_run      *r = t->owner;
 
-    (void)data, (void)one;
+    (void)one;
     touch(r);
     http_loop_heard(http_of(r)->loop, t, len);
     r->header_bytes += len;
     if (r->header_bytes > HEADERS_BYTES_MAX) r->headers_flood = true;
+    http_header_read(&r->run.answer, data, len,
+                     r->now_ms + (int64_t)(uv_now(r->run.runner->uv) - r->begun_ms));
     return r->headers_flood ? 0 : len;
 }
 
 /* ---- What it comes to ---- */
 
-static dn_run_result result_of_answer(http_run *r, uint32_t status) {
-    char *type = NULL;
-    bool  broken;
+static void answer_from(http_run *r) {
+    dn_run_answer *a = &r->run.answer;
+    char          *type = NULL;
 
     (void)curl_easy_getinfo(r->transfer->easy, CURLINFO_CONTENT_TYPE, &type);
-    const dn_run_result result = answer_of_http(status, type, r->answer ? r->answer : "",
-                                                r->answer_len, r->cut_short, &broken);
-    if (dn_run_outcome(result) != DN_OUTCOME_OK)
-        run_say(&r->run, "HTTP %u%s", status,
-                broken         ? ", and what it calls JSON is none"
-                : status < 400 ? ": redirects are not followed"
-                               : "");
+    a->json = http_type_is_json(type);
+    a->truncated = r->cut_short;
+    if (r->received_len == 0) return;
+    a->body = dn_blob_of(r->received, r->received_len);
+    if (!a->body) a->truncated = true;
+}
+
+/* A redirect is not followed. */
+static dn_run_result result_of_answer(http_run *r, uint32_t status) {
+    const bool ok = status >= 200 && status < 300;
+
+    if (!ok)
+        run_error(&r->run, "HTTP %u%s", status, status < 400 ? ": redirects are not followed" : "");
     else if (r->cut_short)
-        run_say(&r->run, "HTTP %u, the answer cut off at %d KiB", status, ANSWER_MAX / 1024);
-    return result;
+        run_error(&r->run, "HTTP %u, the answer cut off at %d KiB", status,
+                  DN_RUN_ANSWER_MAX / 1024);
+    return dn_run_result_of(ok ? DN_OUTCOME_OK : DN_OUTCOME_ERROR, DN_CODE_HTTP, status);
 }
 
 /* libcurl keeps a header line until it has all of it, up to 100 KiB, or 4 KiB behind a chunked body. What is longer it calls
@@ -242,29 +257,29 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
 
     (void)curl_easy_getinfo(t->easy, CURLINFO_TOTAL_TIME_T, &total_us);
     if (r->headers_flood) {
-        run_say(&r->run, "more than %d KiB of headers", HEADERS_BYTES_MAX / 1024);
+        run_error(&r->run, "more than %d KiB of headers", HEADERS_BYTES_MAX / 1024);
     } else if (is_line_too_long(t, code)) {
-        run_say(&r->run,
-                "a header too long to be read, or no memory for it; all of them may have %d KiB",
-                HEADERS_BYTES_MAX / 1024);
+        run_error(&r->run,
+                  "a header too long to be read, or no memory for it; all of them may have %d KiB",
+                  HEADERS_BYTES_MAX / 1024);
     } else if (t->flooded) {
-        run_say(&r->run, "no end of what is neither headers nor body");
+        run_error(&r->run, "no end of what is neither headers nor body");
     } else if (t->forbidden) {
-        run_say(
+        run_error(
             &r->run,
             "%s is a link-local or metadata address, refused unless runner_allow_private is set",
             t->address);
     } else if (t->socket_errno) {
-        run_say(&r->run, "no socket to be had: %s", strerror(t->socket_errno));
+        run_error(&r->run, "no socket to be had: %s", strerror(t->socket_errno));
     } else if (code == CURLE_OPERATION_TIMEDOUT && r->timeout_ms > 0 &&
                total_us / 1000 + 1 >= r->timeout_ms) {
         /* Where it is over is seen by libcurl in milliseconds, which it rounds so that one may be missing. */
-        run_say(&r->run, "no answer within %lld ms", (long long)r->timeout_ms);
+        run_error(&r->run, "no answer within %lld ms", (long long)r->timeout_ms);
         outcome = DN_OUTCOME_TIMEOUT;
     } else {
-        run_say(&r->run, "%s", t->error[0] ? t->error : curl_easy_strerror(code));
+        run_error(&r->run, "%s", t->error[0] ? t->error : curl_easy_strerror(code));
     }
-    return dn_run_result_of(outcome, outcome == DN_OUTCOME_ERROR ? DN_CLASS_REQ : DN_CLASS_NONE,
+    return dn_run_result_of(outcome, outcome == DN_OUTCOME_ERROR ? DN_CODE_TRANSPORT : DN_CODE_NONE,
                             status);
 }
 
@@ -301,11 +316,12 @@ static void on_done(void *context, http_transfer *t, CURLcode code) {
 
     see_version(h, t);
     if (found_it_closed(r, t, code)) {
-        leave(r);
+        let_go(r);
         r->again = true;
         launch(r);
         return;
     }
+    answer_from(r);
     if (code == CURLE_OK || (r->cut_short && !r->headers_flood))
         result = result_of_answer(r, status);
     else result = result_of_trouble(r, code, status);
@@ -315,37 +331,57 @@ static void on_done(void *context, http_transfer *t, CURLcode code) {
 
 /* ---- A request ---- */
 
-static void add_header(http_run *r, const char *name, const char *value) {
-    char *text = r->texts[r->headers_len];
+static void add_header(http_run *r, const char *name, const char *value, size_t len) {
+    char        *text = r->texts + r->texts_len;
+    const size_t room = sizeof r->texts - r->texts_len;
+    const int    used = snprintf(text, room, "%s: %.*s", name, (int)len, value);
 
-    assert(r->headers_len < HEADERS_MAX);
-    (void)snprintf(text, HEADER_TEXT, "%s: %s", name, value);
+    assert(r->headers_len < HEADERS_MAX && used > 0 && (size_t)used < room);
+    r->texts_len += (size_t)used + 1;
     r->headers[r->headers_len].data = text;
     if (r->headers_len > 0) r->headers[r->headers_len - 1].next = &r->headers[r->headers_len];
     r->headers_len++;
 }
 
-static int compose(http_run *r, http *h, const dn_run_request *request) {
-    const int64_t unix_s = request->now_ms / 1000;
-    char          text[REQUEST_KEY_MAX], signature[SIGN_TEXT_MAX];
-    int           rc = DN_OK;
+/* The key with each '.' as %2E: a signature is over id.timestamp.body, and Standard Webhooks wants no '.' that a user can
+ * place. */
+static size_t webhook_id(const dn_run_request *request, char id[3 * DN_RUN_KEY_MAX + 1]) {
+    char *at = id;
 
-    r->body_len = request_body(request, r->body);
-    request_key(request, text);
-    add_header(r, "Idempotency-Key", text);
-    traceparent_write(request->entropy, text);
-    add_header(r, "traceparent", text);
-    if (h->sign) {
-        request_webhook_id(request, text);
-        rc = signer_sign(h->sign, text, unix_s, r->body, r->body_len, signature);
-        if (rc < 0) return rc;
-        add_header(r, "webhook-id", text);
-        add_header(r, "webhook-signature", signature);
-        (void)snprintf(text, sizeof text, "%lld", (long long)unix_s);
-        add_header(r, "webhook-timestamp", text);
+    for (size_t i = 0; i < request->key_len; i++) {
+        if (request->key[i] == '.') at = (char *)memcpy(at, "%2E", 3) + 3;
+        else *at++ = request->key[i];
     }
-    r->headers[r->headers_len - 1].next = h->always;
+    *at = '\0';
+    return (size_t)(at - id);
+}
+
+static int add_signature(http_run *r, signer *sign, const dn_run_request *request) {
+    const int64_t unix_s = request->now_ms / 1000;
+    char          id[3 * DN_RUN_KEY_MAX + 1], signature[SIGN_TEXT_MAX], time[24];
+    const size_t  id_len = webhook_id(request, id);
+    const int     rc = signer_sign(sign, id, unix_s, dn_blob_bytes_borrow(r->run.body),
+                                   dn_blob_len(r->run.body), signature);
+
+    if (rc < 0) return rc;
+    add_header(r, "webhook-id", id, id_len);
+    add_header(r, "webhook-signature", signature, strlen(signature));
+    const int time_len = snprintf(time, sizeof time, "%lld", (long long)unix_s);
+    add_header(r, "webhook-timestamp", time, (size_t)time_len);
     return DN_OK;
+}
+
+static int compose(http_run *r, http *h, const dn_run_request *request) {
+    char trace[TRACEPARENT_TEXT];
+    int  rc = DN_OK;
+
+    assert(key_is_sound(request));
+    add_header(r, "Idempotency-Key", request->key, request->key_len);
+    traceparent_write(request->entropy, trace);
+    add_header(r, "traceparent", trace, strlen(trace));
+    if (h->sign) rc = add_signature(r, h->sign, request);
+    r->headers[r->headers_len - 1].next = h->always;
+    return rc;
 }
 
 static bool tell_pin(const http *h, http_transfer *t) {
@@ -367,8 +403,10 @@ static bool tell_pin(const http *h, http_transfer *t) {
 static bool fill(http_run *r, http_transfer *t) {
     bool ok = true;
 
-    ok &= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, r->body) == CURLE_OK;
-    ok &= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE, (long)r->body_len) == CURLE_OK;
+    ok &= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, dn_blob_bytes_borrow(r->run.body)) ==
+          CURLE_OK;
+    ok &= curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE, (long)dn_blob_len(r->run.body)) ==
+          CURLE_OK;
     ok &= curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, r->headers) == CURLE_OK;
     ok &= curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS,
                            (long)(r->timeout_ms > 0 ? r->timeout_ms : 0)) == CURLE_OK;
@@ -383,7 +421,7 @@ static void launch(http_run *r) {
     if (t) t->owner = r;
     if (!t || !fill(r, t) || http_loop_start(h->loop, t) < 0) {
         if (t) http_loop_give(h->loop, t);
-        run_say(&r->run, "out of memory");
+        run_error(&r->run, "out of memory");
         fail(r, 0);
         return;
     }
@@ -406,7 +444,7 @@ static void seek(http_run *r) {
         TAILQ_INSERT_TAIL(&h->waiting, r, line);
         return;
     case RESOLVE_FAILED:
-        run_say(&r->run, "the host %s", resolver_fault_borrow(h->where));
+        run_error(&r->run, "the host %s", resolver_fault_borrow(h->where));
         fail(r, 0);
         return;
     }
@@ -430,8 +468,10 @@ static void http_begin(dn_run *run, dn_self *self, const dn_run_request *request
 
     (void)self;
     r->timeout_ms = request->timeout_ms;
-    if (compose(r, run->runner->own, request) < 0) {
-        run_say(run, "out of memory while signing");
+    r->now_ms = request->now_ms;
+    r->begun_ms = uv_now(run->runner->uv);
+    if (compose(r, run->runner->state, request) < 0) {
+        run_error(run, "out of memory while signing");
         fail(r, 0);
         return;
     }
@@ -510,7 +550,7 @@ static void http_done(http *h) {
     curl_global_cleanup();
 }
 
-static void http_close(dn_runner *runner) { http_done(runner->own); }
+static void http_close(dn_runner *runner) { http_done(runner->state); }
 
 static int idle_init(http *h, uv_loop_t *uv) {
     if (h->idle_ms == 0) return DN_OK;
@@ -565,6 +605,6 @@ static int http_open(dn_runner *runner, const dn_runner_config *config) {
         http_done(h);
         return rc;
     }
-    runner->own = h;
+    runner->state = h;
     return DN_OK;
 }

@@ -22,7 +22,7 @@ typedef struct native {
 
 /* Outlives its run and its runner while a thread of the pool has it. */
 struct work {
-    uv_work_t request;
+    uv_work_t pool; /* first: libuv's */
     TAILQ_ENTRY(work) link;
     native            *owner; /* NULL: it has gone */
     struct native_run *run;   /* NULL: nobody is told */
@@ -30,8 +30,9 @@ struct work {
 
     /* The thread's until it is back. */
     dn_native_job  job;
-    dn_run_request asked;
-    char           user_id[DN_ID_MAX];
+    dn_run_request request; /* with a reference to its body */
+    char           key[DN_RUN_KEY_MAX];
+    dn_run_answer  answer;
     dn_run_result  result;
 };
 
@@ -43,16 +44,22 @@ typedef struct native_run {
 
 /* ---- Jobs that block ---- */
 
-static void on_thread(uv_work_t *request) {
-    work *w = (work *)request;
+static void on_thread(uv_work_t *pool) {
+    work *w = (work *)pool;
 
-    w->result = w->job.fn(w->job.context, &w->asked);
+    w->result = w->job.fn(w->job.context, &w->request, &w->answer);
 }
 
 static void start_next(native *n);
 
-static void on_back(uv_work_t *request, int status) {
-    work       *w = (work *)request;
+static void work_free(work *w) {
+    dn_blob_unref(w->request.body);
+    dn_blob_unref(w->answer.body);
+    free(w);
+}
+
+static void on_back(uv_work_t *pool, int status) {
+    work       *w = (work *)pool;
     native     *n = w->owner;
     native_run *r = w->run;
 
@@ -62,10 +69,12 @@ static void on_back(uv_work_t *request, int status) {
     }
     if (r) {
         r->work = NULL;
-        if (status != 0) w->result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+        if (status != 0) w->result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
+        r->timed.run.answer = w->answer;
+        w->answer.body = NULL;
         run_end(&r->timed.run, w->result);
     }
-    free(w);
+    work_free(w);
     if (n) start_next(n);
 }
 
@@ -77,7 +86,7 @@ static void start_next(native *n) {
         TAILQ_INSERT_TAIL(&n->working, w, link);
         w->working = true;
         n->at_once++;
-        (void)uv_queue_work(n->uv, &w->request, on_thread,
+        (void)uv_queue_work(n->uv, &w->pool, on_thread,
                             on_back); /* fails without a callback only */
     }
 }
@@ -86,16 +95,17 @@ static void begin_blocking(native_run *r, native *n, const dn_run_request *reque
     work *w = calloc(1, sizeof *w);
 
     if (!w) {
-        run_say(&r->timed.run, "out of memory");
-        run_end(&r->timed.run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, 0));
+        run_error(&r->timed.run, "out of memory");
+        run_end(&r->timed.run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0));
         return;
     }
     w->owner = n;
     w->run = r;
     w->job = n->job;
-    w->asked = *request;
-    memcpy(w->user_id, request->user_id, request->user_id_len);
-    w->asked.user_id = w->user_id;
+    w->request = *request;
+    w->request.key = memcpy(w->key, request->key, request->key_len);
+    w->request.body = dn_blob_ref(request->body);
+    answer_clear(&w->answer);
     r->work = w;
     TAILQ_INSERT_TAIL(&n->waiting, w, link);
     start_next(n);
@@ -105,7 +115,7 @@ static void begin_blocking(native_run *r, native *n, const dn_run_request *reque
 static bool withdraw(work *w) {
     if (w->working) return false;
     TAILQ_REMOVE(&w->owner->waiting, w, link);
-    free(w);
+    work_free(w);
     return true;
 }
 
@@ -145,13 +155,13 @@ static int native_open(dn_runner *runner, const dn_runner_config *config) {
     n->uv = runner->uv;
     TAILQ_INIT(&n->waiting);
     TAILQ_INIT(&n->working);
-    runner->own = n;
+    runner->state = n;
     return DN_OK;
 }
 
 /* Runs have been dropped; what is here has nobody who is told. */
 static void native_close(dn_runner *runner) {
-    native *n = runner->own;
+    native *n = runner->state;
     work   *w;
 
     while ((w = TAILQ_FIRST(&n->working))) {
@@ -162,14 +172,14 @@ static void native_close(dn_runner *runner) {
 }
 
 static void native_begin(dn_run *run, dn_self *self, const dn_run_request *request) {
-    native *n = run->runner->own;
+    native *n = run->runner->state;
 
     if (n->job.blocks) {
         ((native_run *)run)->blocks = true;
         begin_blocking((native_run *)run, n, request);
         return;
     }
-    timed_after(run, self, /* delay_ms= */ 0, n->job.fn(n->job.context, request));
+    timed_after(run, self, /* delay_ms= */ 0, n->job.fn(n->job.context, request, &run->answer));
 }
 
 static void native_cut(dn_run *run, dn_self *self) {
@@ -181,8 +191,8 @@ static void native_cut(dn_run *run, dn_self *self) {
     }
     if (!withdraw(r->work)) return;
     r->work = NULL;
-    run_say(run, "cut off before its turn came");
-    run_end(run, dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0));
+    run_error(run, "cut off before its turn came");
+    run_end(run, dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0));
 }
 
 static void native_drop(dn_run *run) {

@@ -1,7 +1,6 @@
-/* runner.c - which scheme runs a job, and the life of runners and runs.
- * A run belongs to the actor that began it, what it holds of the world (a connection, a process) to
- * its runner. Either may go first. A runner lists all its runs, so that one whose actor failed while
- * beginning it, and which therefore nobody owns, goes with the runner. */
+/* runner.c - chooses the scheme of a runner, and frees runners and runs.
+ * A run belongs to the actor that began it; its connection or process belongs to its runner. Either may go first. A runner
+ * lists all its runs, so that a run whose actor failed in dn_run_begin, which no actor owns, goes with the runner. */
 #include "scheme.h"
 
 #include <assert.h>
@@ -16,7 +15,7 @@ enum { AGAIN_MS = 5, SPARE_MAX = 1024 };
 
 static const struct {
     const char   *prefix;
-    const scheme *how;
+    const scheme *scheme;
 } schemes[] = {
     {"http://", &http_scheme},   {"https://", &http_scheme}, {"exec:", &exec_scheme},
     {"native:", &native_scheme}, {"demo:", &demo_scheme},
@@ -29,13 +28,14 @@ static void one_line(char *text) {
         if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = ' ';
 }
 
-void run_say(dn_run *run, const char *format, ...) {
+void run_error(dn_run *run, const char *format, ...) {
+    char   *error = run->answer.error;
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(run->detail, sizeof run->detail, format, args);
+    (void)vsnprintf(error, sizeof run->answer.error, format, args);
     va_end(args);
-    one_line(run->detail);
+    one_line(error);
 }
 
 int runner_refuse(char *why, const char *format, ...) {
@@ -55,19 +55,19 @@ static const scheme *scheme_of(const char *url) {
     if (!url) return &scripted_scheme;
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
         if (strncasecmp(url, schemes[i].prefix, strlen(schemes[i].prefix)) == 0)
-            return schemes[i].how;
+            return schemes[i].scheme;
     return NULL;
 }
 
 int dn_runner_check(const dn_runner_config *config, char *why) {
-    const scheme *how = scheme_of(config->url);
+    const scheme *known = scheme_of(config->url);
 
-    if (!how)
+    if (!known)
         return runner_refuse(why,
                              "runner \"%.100s\": no known scheme; want http://…, https://…, "
                              "exec:/path args…, native:NAME or demo:",
                              config->url);
-    return how->check(config, why);
+    return known->check(config, why);
 }
 
 static int runner_again_init(dn_runner *runner) {
@@ -93,14 +93,14 @@ int dn_runner_new(dn_self *self, const dn_runner_config *config, dn_runner **out
     if (rc < 0) return rc;
     runner = calloc(1, sizeof *runner);
     if (!runner) return DN_ENOMEM;
-    runner->how = scheme_of(config->url);
+    runner->scheme = scheme_of(config->url);
     runner->runtime = dn_self_runtime(self);
     runner->uv = dn_uv_loop(self);
     TAILQ_INIT(&runner->runs);
     TAILQ_INIT(&runner->spare);
-    if (!runner->uv && !runner->how->simulates) rc = DN_EINVAL;
+    if (!runner->uv && !runner->scheme->simulates) rc = DN_EINVAL;
     if (rc == DN_OK) rc = runner_again_init(runner);
-    if (rc == DN_OK) rc = runner->how->open(runner, config);
+    if (rc == DN_OK) rc = runner->scheme->open(runner, config);
     if (rc == DN_EINVAL)
         rc = runner_refuse(why, "runner \"%.100s\": it needs the world, and this is a simulation",
                            config->url);
@@ -113,6 +113,11 @@ int dn_runner_new(dn_self *self, const dn_runner_config *config, dn_runner **out
     return DN_OK;
 }
 
+static void run_drop_blobs(dn_run *run) {
+    dn_blob_unref(run->body);
+    dn_blob_unref(run->answer.body);
+}
+
 void dn_runner_free(void *thing) {
     dn_runner *runner = thing;
     dn_run    *run;
@@ -120,14 +125,15 @@ void dn_runner_free(void *thing) {
     if (!runner) return;
     while ((run = TAILQ_FIRST(&runner->runs))) {
         TAILQ_REMOVE(&runner->runs, run, link);
-        if (run->phase <= RUN_UNDER_WAY && run->how->drop) run->how->drop(run);
+        if (run->phase <= RUN_UNDER_WAY && run->scheme->drop) run->scheme->drop(run);
         if (run->phase == RUN_BEGINNING) {
+            run_drop_blobs(run);
             free(run);
             continue;
         }
         if (run->phase == RUN_UNDER_WAY && !run->alone) {
-            run_say(run, "cut off: its runner has ended");
-            run_end(run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_REQ, 0));
+            run_error(run, "cut off: its runner has ended");
+            run_end(run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0));
         }
         run->runner =
             NULL; /* one untold now stays so: its actor is flooded, and its watchers decide */
@@ -136,36 +142,54 @@ void dn_runner_free(void *thing) {
         TAILQ_REMOVE(&runner->spare, run, link);
         free(run);
     }
-    if (runner->how->close) runner->how->close(runner);
+    if (runner->scheme->close) runner->scheme->close(runner);
     runner_again_done(runner);
     free(runner);
 }
 
-bool dn_runner_traces(const dn_runner *runner) { return runner->how->traces; }
+bool dn_runner_traces(const dn_runner *runner) { return runner->scheme->traces; }
 
 /* ---- Runs ---- */
 
-/* What most schemes add to a run is a word: a call to have it emptied would take ten times as long. */
-static void empty(void *own, size_t size) {
-    if (size == sizeof(uint64_t)) memset(own, 0, sizeof(uint64_t));
-    else memset(own, 0, size);
+bool key_is_sound(const dn_run_request *request) {
+    for (size_t i = 0; i < request->key_len; i++)
+        if (request->key[i] <= ' ' || request->key[i] > '~') return false;
+    return request->key_len > 0 && request->key_len <= DN_RUN_KEY_MAX;
 }
 
-/* Zeroed, but for what a detail has room for beyond its end. */
+void answer_clear(dn_run_answer *answer) {
+    answer->body = NULL;
+    answer->retry_after_ms = answer->rate_limit_remaining = answer->rate_limit_reset_ms = -1;
+    answer->truncated = answer->json = answer->rate_limit_global = false;
+    answer->rate_limit_bucket[0] = answer->error[0] = '\0';
+}
+
+/* What most schemes add to a run is a word: a call to clear it would take ten times as long. */
+static void clear(void *state, size_t size) {
+    if (size == sizeof(uint64_t)) memset(state, 0, sizeof(uint64_t));
+    else memset(state, 0, size);
+}
+
+/* Zeroed, with an empty answer. */
 static dn_run *run_take(dn_runner *runner) {
     dn_run *run = TAILQ_FIRST(&runner->spare);
 
-    if (!run) return calloc(1, runner->how->run_size);
-    TAILQ_REMOVE(&runner->spare, run, link);
-    runner->spare_len--;
-    memset(run, 0, offsetof(dn_run, detail));
-    run->detail[0] = '\0';
-    empty(run + 1, runner->how->run_size - sizeof *run);
+    if (run) {
+        TAILQ_REMOVE(&runner->spare, run, link);
+        runner->spare_len--;
+    } else {
+        run = malloc(runner->scheme->run_size);
+        if (!run) return NULL;
+    }
+    memset(run, 0, offsetof(dn_run, answer));
+    answer_clear(&run->answer);
+    clear(run + 1, runner->scheme->run_size - sizeof *run);
     return run;
 }
 
-/* With an address sanitizer none is kept, or it would not see who uses one that is gone. */
+/* With an address sanitizer none is kept, so that it sees a use after free. */
 static void run_give(dn_runner *runner, dn_run *run) {
+    run_drop_blobs(run);
 #ifndef __SANITIZE_ADDRESS__
     if (runner && runner->spare_len < SPARE_MAX) {
         TAILQ_INSERT_HEAD(&runner->spare, run, link);
@@ -182,10 +206,14 @@ int dn_run_begin(dn_runner *runner, dn_self *self, const dn_run_request *request
                  dn_run **out_run) {
     dn_run *run;
 
-    assert(request->user_id_len <= DN_ID_MAX);
+    assert(request->key_len > 0 && request->key_len <= DN_RUN_KEY_MAX);
     run = run_take(runner);
-    if (!run) return DN_ENOMEM;
-    run->how = runner->how;
+    if (!run) {
+        dn_blob_unref(request->body);
+        return DN_ENOMEM;
+    }
+    run->body = request->body;
+    run->scheme = runner->scheme;
     run->runner = runner;
     run->runtime = runner->runtime;
     run->task = dn_self_ref(self);
@@ -193,7 +221,7 @@ int dn_run_begin(dn_runner *runner, dn_self *self, const dn_run_request *request
     run->lasts_ms = INT64_MAX;
     /* Listed first: begin may fail self, and then nobody else knows of it. */
     TAILQ_INSERT_TAIL(&runner->runs, run, link);
-    runner->how->begin(run, self, request);
+    runner->scheme->begin(run, self, request);
     if (run->phase == RUN_BEGINNING) run->phase = RUN_UNDER_WAY;
     *out_run = run;
     return DN_OK;
@@ -204,17 +232,17 @@ int64_t dn_run_lasts_ms(const dn_run *run) { return run->lasts_ms; }
 void dn_run_cut(dn_run *run, dn_self *self) {
     if (run->phase != RUN_UNDER_WAY || run->was_cut) return;
     run->was_cut = true;
-    run->how->cut(run, self);
+    run->scheme->cut(run, self);
 }
 
-const char *dn_run_detail_borrow(const dn_run *run) { return run->detail; }
+const dn_run_answer *dn_run_answer_borrow(const dn_run *run) { return &run->answer; }
 
 void dn_run_free(void *thing) {
     dn_run *run = thing;
 
     if (!run) return;
     if (run->runner) {
-        if (run->phase == RUN_UNDER_WAY && run->how->drop) run->how->drop(run);
+        if (run->phase == RUN_UNDER_WAY && run->scheme->drop) run->scheme->drop(run);
         TAILQ_REMOVE(&run->runner->runs, run, link);
     }
     run_give(run->runner, run);

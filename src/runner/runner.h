@@ -1,7 +1,6 @@
-/* runner.h - how a job is run: one small interface, whatever a job is.
- * A runner belongs to one loop and is made by an actor there; its runs are begun by actors of that
- * loop (the tasks), one run each. It never blocks and never fails its caller: what goes wrong is a
- * result.
+/* runner.h - how work is run: a request goes in, an answer comes out, and both are byte strings.
+ * A runner belongs to one loop. An actor there makes it, and actors of that loop begin its runs, one each. A runner never
+ * blocks its loop and never fails its caller: what goes wrong is a result. It does not read what it carries.
  *
  *     http://… https://…   one POST            exec:/path args…   one process
  *     native:NAME          a C function        demo:              made up, for trying things out
@@ -9,27 +8,27 @@
 #ifndef DIURNAL_RUNNER_RUNNER_H
 #define DIURNAL_RUNNER_RUNNER_H
 
+#include "base/blob.h"
 #include "diurnal/actor.h"
-#include "domain/daily.h"
 
 typedef struct dn_runner dn_runner; /* the way in */
 typedef struct dn_run    dn_run;    /* one attempt under way */
 
 /* ---- What is asked ---- */
 
-typedef enum dn_run_type { DN_RUN_DAILY, DN_RUN_CUTOFF } dn_run_type;
+enum {
+    DN_RUN_KEY_MAX = 511,        /* bytes of an idempotency key */
+    DN_RUN_ANSWER_MAX = 1 << 20, /* bytes of an answer's body that are kept */
+};
 
 typedef struct dn_run_request {
-    dn_run_type type;
-    const char *user_id; /* borrowed for the call */
-    size_t      user_id_len;
-    dn_day      day;
-    uint32_t    due;
-    uint32_t    attempt;
-    uint32_t    context_epoch;
-    int64_t     now_ms;     /* wall clock */
-    int64_t     timeout_ms; /* whoever began it will cut it off then: "deadline" is now + this */
-    uint64_t    entropy[3]; /* for the traceparent; random, if dn_runner_traces */
+    const char *
+        key; /* idempotency key: 1 to DN_RUN_KEY_MAX visible ASCII characters. Borrowed for the call */
+    size_t   key_len;
+    dn_blob *body;   /* JSON; NULL: empty. dn_run_begin takes this reference, even if it fails */
+    int64_t  now_ms; /* wall clock */
+    int64_t  timeout_ms; /* the caller cuts the run off after this */
+    uint64_t entropy[3]; /* for the traceparent; random, if dn_runner_traces */
 } dn_run_request;
 
 /* ---- What comes of it ---- */
@@ -38,28 +37,50 @@ typedef enum dn_outcome {
     DN_OUTCOME_OK = 1,
     DN_OUTCOME_ERROR,
     DN_OUTCOME_TIMEOUT,
-    DN_OUTCOME_CRASH, /* of a script: whoever began the run is to fail now */
+    DN_OUTCOME_CRASH, /* of a script: the actor that began the run is to fail now */
 } dn_outcome;
+
+/* What the code of a result is. */
+typedef enum dn_code_kind {
+    DN_CODE_NONE, /* there is none, or a C function gave it a meaning */
+    DN_CODE_HTTP, /* the status of a complete answer, or of one whose body is cut at DN_RUN_ANSWER_MAX */
+    DN_CODE_EXIT,      /* an exit status */
+    DN_CODE_SIGNAL,    /* 128 + the signal that ended the process, as a shell has it */
+    DN_CODE_TRANSPORT, /* no complete answer: the status if one had come, else 0 */
+} dn_code_kind;
 
 /* A result is one word, so that a message, a timer or a post can carry it. */
 typedef uint64_t            dn_run_result;
-static inline dn_run_result dn_run_result_of(dn_outcome outcome, dn_error_class cls,
-                                             uint32_t code) {
-    return (uint64_t)code << 32 | (uint64_t)cls << 8 | (uint64_t)outcome;
+static inline dn_run_result dn_run_result_of(dn_outcome outcome, dn_code_kind kind, uint32_t code) {
+    return (uint64_t)code << 32 | (uint64_t)kind << 8 | (uint64_t)outcome;
 }
-static inline dn_outcome     dn_run_outcome(dn_run_result r) { return (dn_outcome)(r & 0xff); }
-static inline dn_error_class dn_run_class(dn_run_result r) {
-    return (dn_error_class)(r >> 8 & 0xff);
+static inline dn_outcome   dn_run_outcome(dn_run_result r) { return (dn_outcome)(r & 0xff); }
+static inline dn_code_kind dn_run_code_kind(dn_run_result r) {
+    return (dn_code_kind)(r >> 8 & 0xff);
 }
-static inline uint32_t dn_run_code(dn_run_result r) {
-    return (uint32_t)(r >> 32);
-} /* HTTP status, exit code */
+static inline uint32_t dn_run_code(dn_run_result r) { return (uint32_t)(r >> 32); }
+
+/* What else an answer has. Of an HTTP answer that is not complete, what had come. */
+typedef struct dn_run_answer {
+    dn_blob     *
+        body; /* NULL: none. HTTP: its first DN_RUN_ANSWER_MAX bytes. exec: the last ones of standard output */
+    int64_t retry_after_ms; /* -1: not given; likewise the two below */
+    int64_t rate_limit_remaining;
+    int64_t rate_limit_reset_ms; /* from now on */
+    bool    truncated;           /* there was more of the body than is kept */
+    bool    json;                /* the content type says JSON */
+    bool    rate_limit_global;
+    char    rate_limit_bucket[64]; /* "": not given */
+    char    error[192];            /* one line for the log and for people, or "" */
+} dn_run_answer;
 
 /* ---- A runner ---- */
 
-/* A function of a program that embeds diurnal. It answers a dn_run_result. `blocks`: it is called on
- * a thread of a small pool, and may wait; else on the loop, and must not. */
-typedef dn_run_result dn_native_fn(void *context, const dn_run_request *request);
+/* A function of a program that embeds diurnal. It may fill in *answer, which has nothing in it yet; the runner takes the body
+ * that it puts there. `blocks`: the function is called on a thread of a small pool, and may wait; else on the loop, and must
+ * not. */
+typedef dn_run_result dn_native_fn(void *context, const dn_run_request *request,
+                                   dn_run_answer *answer);
 typedef struct dn_native_job {
     const char   *name;
     dn_native_fn *fn;
@@ -67,12 +88,16 @@ typedef struct dn_native_job {
     bool          blocks;
 } dn_native_job;
 
-/* What a script says of a run. DN_SCRIPT_HANG: it never ends by itself. DN_SCRIPT_CRASH: the actor that
- * began it fails when duration_ms have passed. */
-typedef enum dn_script_how { DN_SCRIPT_ENDS, DN_SCRIPT_HANG, DN_SCRIPT_CRASH } dn_script_how;
+/* What a script says of a run. */
+typedef enum dn_script_end {
+    DN_SCRIPT_ENDS,  /* with result and body, after duration_ms */
+    DN_SCRIPT_HANG,  /* never */
+    DN_SCRIPT_CRASH, /* the actor that began it fails after duration_ms */
+} dn_script_end;
 typedef struct dn_script_answer {
-    dn_script_how how;
+    dn_script_end end;
     dn_run_result result;
+    dn_blob      *body; /* borrowed until the script is asked again. NULL: none */
     int64_t       duration_ms;
 } dn_script_answer;
 typedef dn_script_answer dn_script_fn(void *context, const dn_run_request *request);
@@ -107,28 +132,26 @@ DN_MUST_USE int dn_runner_new(dn_self *self, const dn_runner_config *config, dn_
 void            dn_runner_free(void *thing);
 bool            dn_runner_traces(const dn_runner *runner);
 
-/* Begins. Exactly one message of that kind comes to self, from a timer, a post or itself, with a
- * dn_run_result for its body. On DN_OK the run is self's; it is to be freed after that message, or
- * before it to abandon it (dn_own it with dn_run_free). DN_ENOMEM: nothing was begun. */
+/* Begins a run. Exactly one message of that kind comes to self, from a timer, a post or itself, with a dn_run_result for
+ * its body. On DN_OK the run is self's: free it after that message, or before it to abandon the run (dn_own it with
+ * dn_run_free). DN_ENOMEM: nothing was begun. */
 DN_MUST_USE int dn_run_begin(dn_runner *runner, dn_self *self, const dn_run_request *request,
                              uint32_t kind, dn_run **out_run);
 
-/* Its message comes within so many ms of its beginning, whatever happens: nobody need watch the time. INT64_MAX: that is
- * not known. */
+/* The message comes within so many ms of the beginning, whatever happens, so the caller needs no timer of its own.
+ * INT64_MAX: not known. */
 int64_t dn_run_lasts_ms(const dn_run *run);
 
-/* Cuts it off: its connection is closed, its processes get TERM, and KILL after kill_ms. The message
- * then comes when they are gone, if it has not come before; what it says does not matter any more. A
- * native function that blocks cannot be interrupted: the message comes when it returns. */
+/* Cuts a run off: its connection is closed, its processes get TERM, and KILL after kill_ms. Its message comes when they
+ * are gone, if it has not come before; what it says does not matter any more. A native function that blocks cannot be
+ * interrupted: its message comes when it returns. */
 void dn_run_cut(dn_run *run, dn_self *self);
 
-/* What there is to say about how it ended, one line for the log, or "". Borrowed until dn_run_free. */
-enum { DN_RUN_DETAIL = 192 };
-const char *dn_run_detail_borrow(const dn_run *run);
+/* What the answer has besides the result. Read it after the message. Borrowed until dn_run_free. */
+const dn_run_answer *dn_run_answer_borrow(const dn_run *run);
 
-/* Without a message before: cut off at once, processes with KILL, and nobody is told; unless the
- * message is on its way already, or is a timer's (demo, scripted, native): an actor that goes on
- * living knows its kinds apart. */
+/* Before its message this cuts the run off at once, processes with KILL, and no message comes; unless it is on its way
+ * already, or is a timer's (demo, scripted, native): an actor that lives on has to know its kinds apart. */
 void dn_run_free(void *thing);
 
 #endif

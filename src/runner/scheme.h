@@ -19,42 +19,43 @@ typedef enum run_phase {
 typedef struct scheme scheme;
 
 struct dn_run {
-    const scheme *how;
+    const scheme *scheme;
     dn_runner    *runner; /* NULL: it has gone */
     TAILQ_ENTRY(dn_run) link;
     run_phase     phase;
     bool          was_cut;
-    bool          alone; /* it goes on, and may be cut, without its runner */
+    bool          alone; /* goes on, and may be cut, without its runner */
     int64_t       lasts_ms;
     dn_runtime   *runtime;
     dn_ref        task;
     uint32_t      kind;
     dn_run_result result; /* RUN_UNTOLD */
-    char          detail[DN_RUN_DETAIL];
+    dn_blob      *body;   /* of its request; a reference until the run is freed */
+    dn_run_answer answer; /* last: run_take does not clear its texts */
 };
 typedef TAILQ_HEAD(run_list, dn_run) run_list;
 
 struct dn_runner {
-    const scheme      *how;
+    const scheme      *scheme;
     dn_runtime        *runtime;
     struct uv_loop_s  *uv; /* NULL under simulation */
     run_list           runs;
     run_list           spare; /* of runs that are gone: for the next ones */
     uint32_t           spare_len;
     struct uv_timer_s *again; /* tries what is untold. NULL under simulation */
-    void              *own;   /* the scheme's */
+    void              *state; /* the scheme's */
 };
 
 struct scheme {
     size_t
-        run_size; /* of its own struct, which begins with a dn_run; zeroed before begin, but for detail */
+        run_size; /* of the scheme's struct of a run, which begins with a dn_run; zeroed before begin */
     bool simulates; /* needs nothing of the world */
-    bool traces;    /* says of itself where it began: wants entropy */
+    bool traces;    /* sends a traceparent: wants entropy */
 
     /* As dn_runner_check, for a URL of this scheme. */
     int (*check)(const dn_runner_config *config, char *why);
 
-    /* Sets runner->own. config has passed check. DN_ENOMEM, or DN_EINVAL: it needs a loop of libuv. */
+    /* Sets runner->state. config has passed check. DN_ENOMEM, or DN_EINVAL: it needs a loop of libuv. */
     int (*open)(dn_runner *runner, const dn_runner_config *config);
 
     /* Everything goes at once. Its runs have been dropped. May be NULL. */
@@ -74,13 +75,19 @@ extern const scheme http_scheme, exec_scheme, native_scheme, demo_scheme, script
 
 /* ---- For the schemes ---- */
 
-/* It has ended: its actor gets the message. From a handler or a callback of the loop. */
+/* The run has ended: its actor gets the message. From a handler or a callback of the loop. */
 void run_end(dn_run *run, dn_run_result result);
 
-/* One line for the log: control characters become spaces, what is too long is cut. */
-void run_say(dn_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Visible ASCII only: it can stand in a header and in an environment. */
+bool key_is_sound(const dn_run_request *request);
 
-/* The same for DN_RUNNER_WHY bytes; answers DN_EINVAL. why may be NULL. */
+/* An answer with nothing in it. */
+void answer_clear(dn_run_answer *answer);
+
+/* The error text of its answer: control characters become spaces, what is too long is cut. */
+void run_error(dn_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Likewise for DN_RUNNER_WHY bytes; answers DN_EINVAL. why may be NULL. */
 int runner_refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -18,22 +18,23 @@ static int scripted_open(dn_runner *runner, const dn_runner_config *config) {
 
     if (!s) return DN_ENOMEM;
     *s = (script){.fn = config->script, .context = config->script_context};
-    runner->own = s;
+    runner->state = s;
     return DN_OK;
 }
 
-static void scripted_close(dn_runner *runner) { free(runner->own); }
+static void scripted_close(dn_runner *runner) { free(runner->state); }
 
 static void scripted_begin(dn_run *run, dn_self *self, const dn_run_request *request) {
-    const script          *s = run->runner->own;
+    const script          *s = run->runner->state;
     const dn_script_answer says = s->fn(s->context, request);
 
-    switch (says.how) {
+    run->answer.body = dn_blob_ref(says.body);
+    switch (says.end) {
     case DN_SCRIPT_ENDS: timed_after(run, self, says.duration_ms, says.result); return;
     case DN_SCRIPT_HANG: timed_never(run); return;
     case DN_SCRIPT_CRASH:
         timed_after(run, self, says.duration_ms,
-                    dn_run_result_of(DN_OUTCOME_CRASH, DN_CLASS_UNKNOWN, 0));
+                    dn_run_result_of(DN_OUTCOME_CRASH, DN_CODE_NONE, 0));
         return;
     }
     dn_fail("a script answered something that is no way to end");

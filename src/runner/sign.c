@@ -117,28 +117,28 @@ void signer_free(signer *s) {
     free(s);
 }
 
-static bool mac_of(EVP_MAC_CTX *mac, const char *head, const char *body, size_t body_len,
-                   unsigned char out[MAC_LEN]) {
+static bool mac_of(EVP_MAC_CTX *mac, const char *id, const char *time, const char *body,
+                   size_t body_len, unsigned char out[MAC_LEN]) {
     size_t len = 0;
 
     /* Without a key: the one it has. */
     return EVP_MAC_init(mac, NULL, 0, NULL) &&
-           EVP_MAC_update(mac, (const unsigned char *)head, strlen(head)) &&
+           EVP_MAC_update(mac, (const unsigned char *)id, strlen(id)) &&
+           EVP_MAC_update(mac, (const unsigned char *)time, strlen(time)) &&
            EVP_MAC_update(mac, (const unsigned char *)body, body_len) &&
            EVP_MAC_final(mac, out, &len, MAC_LEN) && len == MAC_LEN;
 }
 
 int signer_sign(signer *s, const char *id, int64_t unix_s, const char *body, size_t body_len,
                 char text[SIGN_TEXT_MAX]) {
-    char  head[512];
+    char  time[32]; /* ".{unix_s}." */
     char  written[SIGN_TEXT_MAX];
     char *at = written;
 
-    const int head_len = snprintf(head, sizeof head, "%s.%" PRId64 ".", id, unix_s);
-    if (head_len < 0 || (size_t)head_len >= sizeof head) return DN_EINVAL;
+    (void)snprintf(time, sizeof time, ".%" PRId64 ".", unix_s);
     for (size_t i = 0; i < s->macs_len; i++) {
         unsigned char mac[MAC_LEN];
-        if (!mac_of(s->macs[i], head, body, body_len, mac)) return DN_ENOMEM;
+        if (!mac_of(s->macs[i], id, time, body, body_len, mac)) return DN_ENOMEM;
         if (i > 0) *at++ = ' ';
         memcpy(at, "v1,", 3);
         at += 3 + EVP_EncodeBlock((unsigned char *)at + 3, mac, MAC_LEN);

@@ -19,8 +19,8 @@ enum {
 DN_MUST_USE int signer_new(const char *secrets, signer **out_signer, const char **out_fault);
 void            signer_free(signer *s); /* accepts NULL */
 
-/* "v1,{base64}", one for each secret in their order, over id.unix_s.body. DN_ENOMEM, DN_EINVAL (an
- * id of 400 bytes and more): text is untouched. */
+/* "v1,{base64}", one for each secret in their order, over id.unix_s.body. On DN_ENOMEM
+ * text is untouched. */
 DN_MUST_USE int signer_sign(signer *s, const char *id, int64_t unix_s, const char *body,
                             size_t body_len, char text[SIGN_TEXT_MAX]);
 

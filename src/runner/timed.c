@@ -26,6 +26,8 @@ void timed_cut(dn_run *run, dn_self *self) {
 
     /* A timer that cannot be cancelled has fired: its message is there already. */
     if (t->timer && !dn_timer_cancel(self, t->timer)) return;
-    run_say(run, "cut off");
-    timed_after(run, self, /* delay_ms= */ 0, dn_run_result_of(DN_OUTCOME_TIMEOUT, 0, 0));
+    dn_blob_unref(DN_TAKE(run->answer.body));
+    run_error(run, "cut off");
+    timed_after(run, self, /* delay_ms= */ 0,
+                dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0));
 }

@@ -5,6 +5,9 @@
  * If the executor ends, so does the task: nobody wants to know any more. */
 #include "execution.h"
 
+#include "daily_answer.h"
+#include "daily_request.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -45,43 +48,51 @@ static int execution_init(dn_self *self, void *state, const void *config) {
     if (!dn_daily_may_start(&user, b->day, terms->window_minutes, dn_now_ms(self))) return DN_STOP;
     t->executor = b->executor;
     t->tag = b->tag;
-    dn_run_request request = {
-        .type = (dn_run_type)b->type,
-        .user_id = b->id,
-        .user_id_len = b->id_len,
+    const int64_t          now_ms = dn_now_ms(self);
+    char                   key[DN_DAILY_KEY_MAX];
+    const dn_daily_request daily = {
+        .type = DN_REQUEST_RUN,
+        .id = b->id,
+        .id_len = b->id_len,
         .day = b->day,
         .due = b->due,
         .attempt = b->attempt,
         .context_epoch = b->context_epoch,
-        .now_ms = dn_now_ms(self),
+        .deadline_ms = now_ms + terms->timeout_ms,
+    };
+    dn_run_request request = {
+        .key = key,
+        .key_len = dn_daily_request_key(&daily, key),
+        .body = dn_daily_request_new(&daily),
+        .now_ms = now_ms,
         .timeout_ms = terms->timeout_ms,
     };
+    if (!request.body) return DN_ENOMEM;
     if (dn_runner_traces(terms->runner))
         for (int i = 0; i < 3; i++) request.entropy[i] = dn_random(self);
     const int rc = dn_run_begin(terms->runner, self, &request, EXECUTION_RESULT, &t->run);
     if (rc < 0) return rc;
     dn_own(self, t->run, dn_run_free);
     DN_SAY(terms->journal, self, DN_HAPPENED_STARTED, .n = b->n, .id = b->id, .id_len = b->id_len,
-           .at_ms = request.now_ms, .day = b->day, .attempt = b->attempt);
+           .at_ms = now_ms, .day = b->day, .attempt = b->attempt);
     /* A run that takes exactly its time is finished: this timer is behind the runner's own, or there is none. */
     if (dn_run_lasts_ms(t->run) > terms->timeout_ms)
         dn_timer_after(self, terms->timeout_ms, EXECUTION_TIME_IS_UP, 0);
     return DN_OK;
 }
 
-/* With what can be said of it. Mostly that is nothing, and then the message goes the short way. */
+/* With its error text. Most have none, and then the message is short. */
 static int tell_executor(dn_self *self, const task *t, const dn_execution_outcome *outcome) {
-    const char *detail = dn_run_detail_borrow(t->run);
+    const char *error = dn_run_answer_borrow(t->run)->error;
     union {
         dn_execution_outcome outcome;
-        char                 bytes[sizeof(dn_execution_outcome) + DN_RUN_DETAIL];
+        char bytes[sizeof(dn_execution_outcome) + sizeof((dn_run_answer *)0)->error];
     } o;
 
-    if (!*detail) return dn_send(self, t->executor, MSG_OUTCOME, outcome, sizeof *outcome);
-    const size_t with_end = strlen(detail) + 1;
-    assert(with_end <= DN_RUN_DETAIL);
+    if (!*error) return dn_send(self, t->executor, MSG_OUTCOME, outcome, sizeof *outcome);
+    const size_t with_end = strlen(error) + 1;
     o.outcome = *outcome;
-    memcpy(o.outcome.detail, detail, with_end);
+    memcpy(o.outcome.error, error, with_end);
     return dn_send(self, t->executor, MSG_OUTCOME, &o, sizeof *outcome + with_end);
 }
 
@@ -89,8 +100,9 @@ static int execution_on_result(dn_self *self, void *state, const dn_msg *msg) {
     const task          *t = state;
     dn_execution_outcome outcome = {.tag = t->tag, .result = *DN_BODY(dn_run_result, msg)};
 
-    if (t->cut) outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
+    if (t->cut) outcome.result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
     else if (dn_run_outcome(outcome.result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
+    outcome.error_class = (uint8_t)dn_daily_classify(outcome.result, dn_run_answer_borrow(t->run));
     const int rc = tell_executor(self, t, &outcome);
     return rc == DN_OK || rc == DN_EDEAD ? DN_STOP : rc;
 }

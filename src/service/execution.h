@@ -21,8 +21,7 @@ typedef struct dn_execution_brief {
     uint64_t                  tag; /* comes back in dn_execution_outcome */
     dn_day                    day;
     uint32_t                  attempt, context_epoch;
-    uint16_t                  due;  /* not to begin outside its window */
-    uint8_t                   type; /* dn_run_type */
+    uint16_t                  due; /* not to begin outside its window */
     uint8_t                   id_len;
     char                      id[];
 } dn_execution_brief;

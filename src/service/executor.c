@@ -233,23 +233,21 @@ static void say_stopped(dn_self *self, const executor *e, const slot *s, dn_outc
 
 /* A timeout has no class; what can be said of it is when its job was gone. */
 static void say_failed(dn_self *self, const slot *s, dn_outcome outcome, dn_error_class cls,
-                       const char *detail) {
+                       const char *error) {
     if (!dn_log_wanted(DN_LOG_DEBUG)) return;
     if (outcome == DN_OUTCOME_TIMEOUT)
         dn_log(DN_LOG_DEBUG, "job.failed",
                "user %.*s attempt %u: timeout, stopped after %lld ms%s%s", s->id_len, s->id,
                s->attempt, (long long)(dn_mono_ns(self) - s->since_ns) / 1000000,
-               *detail ? ": " : "", detail);
+               *error ? ": " : "", error);
     else
         dn_log(DN_LOG_DEBUG, "job.failed", "user %.*s attempt %u: error %s%s%s", s->id_len, s->id,
-               s->attempt, dn_error_class_text(cls), *detail ? " " : "", detail);
+               s->attempt, dn_error_class_text(cls), *error ? " " : "", error);
 }
 
 /* Its job has stopped. */
-static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, const char *detail) {
-    const dn_outcome     outcome = dn_run_outcome(result);
-    const dn_error_class cls = dn_run_class(result) ? dn_run_class(result) : DN_CLASS_UNKNOWN;
-
+static void stopped(dn_self *self, executor *e, slot *s, dn_outcome outcome, dn_error_class cls,
+                    const char *error) {
     if (outcome == DN_OUTCOME_OK) {
         succeeded(self, e, s);
     } else if (outcome == DN_OUTCOME_TIMEOUT) {
@@ -260,7 +258,7 @@ static void stopped(dn_self *self, executor *e, slot *s, dn_run_result result, c
         failed(self, e, s, cls);
     }
     say_stopped(self, e, s, outcome, cls);
-    if (outcome != DN_OUTCOME_OK) say_failed(self, s, outcome, cls, detail);
+    if (outcome != DN_OUTCOME_OK) say_failed(self, s, outcome, cls, error);
     slot_give(e, s);
 }
 
@@ -307,7 +305,6 @@ static void start(dn_self *self, executor *e, const dn_work *w) {
         .attempt = w->attempt,
         .context_epoch = w->context_epoch,
         .due = w->due,
-        .type = DN_RUN_DAILY,
         .id_len = w->id_len,
     };
     dn_id_copy(b->id, w->id, w->id_len);
@@ -333,15 +330,14 @@ static int executor_on_work(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-static const dn_run_result unknown_error =
-    (uint64_t)DN_CLASS_UNKNOWN << 8 | (uint64_t)DN_OUTCOME_ERROR;
-
 static int executor_on_outcome(dn_self *self, void *state, const dn_msg *msg) {
     executor                   *e = state;
     const dn_execution_outcome *o = dn_msg_body_borrow(msg);
     slot                       *s = slot_of(e, o->tag);
 
-    if (s) stopped(self, e, s, o->result, dn_msg_size(msg) > sizeof *o ? o->detail : "");
+    if (s)
+        stopped(self, e, s, dn_run_outcome(o->result), (dn_error_class)o->error_class,
+                dn_msg_size(msg) > sizeof *o ? o->error : "");
     return DN_OK;
 }
 
@@ -352,7 +348,9 @@ static int executor_on_ended(dn_self *self, void *state, const dn_msg *msg) {
 
     if (!s) return DN_OK;
     if (d->reason == DN_STOP) not_started(self, e, s);
-    else stopped(self, e, s, unknown_error, *d->why ? d->why : dn_error_text(d->reason));
+    else
+        stopped(self, e, s, DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN,
+                *d->why ? d->why : dn_error_text(d->reason));
     return DN_OK;
 }
 

@@ -4,6 +4,7 @@
  * most. */
 #include "hooks.h"
 
+#include "daily_request.h"
 #include "messages.h"
 #include "obs/log.h"
 #include "service.h"
@@ -135,22 +136,30 @@ static int hooks_on_tell_again(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static void deliver(dn_self *self, hooks *h, place *p, const dn_hook *hook) {
-    const uint32_t       at = (uint32_t)(p - h->places);
-    const dn_run_request request = {
-        .type = DN_RUN_CUTOFF,
-        .user_id = hook->id,
-        .user_id_len = hook->id_len,
+    const uint32_t         at = (uint32_t)(p - h->places);
+    const int64_t          now_ms = dn_now_ms(self), timeout_ms = h->config->job_timeout_ms;
+    char                   key[DN_DAILY_KEY_MAX];
+    const dn_daily_request daily = {
+        .type = DN_REQUEST_CUTOFF,
+        .id = hook->id,
+        .id_len = hook->id_len,
         .day = hook->day,
         .due = hook->due,
         .attempt = hook->attempts + 1U,
         .context_epoch = hook->context_epoch,
-        .now_ms = dn_now_ms(self),
-        .timeout_ms = h->config->job_timeout_ms,
+        .deadline_ms = now_ms + timeout_ms,
+    };
+    const dn_run_request request = {
+        .key = key,
+        .key_len = dn_daily_request_key(&daily, key),
+        .body = dn_daily_request_new(&daily),
+        .now_ms = now_ms,
+        .timeout_ms = timeout_ms,
         .entropy = {dn_random(self), dn_random(self), dn_random(self)},
     };
 
     *p = (place){.n = hook->n, .use = p->use + 1, .attempts = (uint16_t)(hook->attempts + 1)};
-    if (dn_run_begin(h->runner, self, &request, HOOKS_RESULT + at, &p->run) < 0) {
+    if (!request.body || dn_run_begin(h->runner, self, &request, HOOKS_RESULT + at, &p->run) < 0) {
         tell_kv(self, h, p);
         return;
     }
@@ -178,7 +187,7 @@ static int hooks_on_any(dn_self *self, void *state, const dn_msg *msg) {
     const bool ok = !p->cut && dn_run_outcome(*DN_BODY(dn_run_result, msg)) == DN_OUTCOME_OK;
     if (!ok)
         dn_log(p->attempts == 1 ? DN_LOG_INFO : DN_LOG_DEBUG, "hook.failed",
-               "attempt %u: %s; again in %lld ms", p->attempts, dn_run_detail_borrow(p->run),
+               "attempt %u: %s; again in %lld ms", p->attempts, dn_run_answer_borrow(p->run)->error,
                (long long)dn_hook_delay_ms(p->attempts));
     (void)dn_disown(self, p->run);
     dn_run_free(DN_TAKE(p->run));

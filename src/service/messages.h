@@ -120,7 +120,8 @@ typedef struct dn_work {
 typedef struct dn_execution_outcome {
     uint64_t      tag; /* of its dn_execution_brief */
     dn_run_result result;
-    char          detail[]; /* to its NUL; nothing at all if there is nothing to say */
+    uint8_t       error_class;
+    char          error[]; /* to its NUL; nothing at all if there is nothing to say */
 } dn_execution_outcome;
 
 typedef struct dn_attempt_note {

@@ -79,8 +79,7 @@ static void stage_opens(stage *s) {
 }
 
 static void delivers(stage *s, dn_day day, uint32_t epoch, bool ok) {
-    const dn_run_request r = {
-        .user_id = "u0", .user_id_len = 2, .day = day, .context_epoch = epoch};
+    const dn_daily_request r = {.id = "u0", .id_len = 2, .day = day, .context_epoch = epoch};
 
     hooks_watch_delivers(&s->watch, &r, ok);
 }

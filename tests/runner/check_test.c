@@ -98,9 +98,9 @@ TEST(a_command_that_could_not_be_started_is_refused) {
     CHECK_SAYS(refused("exec:/bin/sh a\\"), "backslash");
 }
 
-static dn_run_result nothing(void *context, const dn_run_request *request) {
-    (void)context, (void)request;
-    return dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+static dn_run_result nothing(void *context, const dn_run_request *request, dn_run_answer *answer) {
+    (void)context, (void)request, (void)answer;
+    return dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0);
 }
 
 TEST(an_unknown_job_is_refused_and_the_known_are_named) {

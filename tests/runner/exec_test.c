@@ -21,13 +21,13 @@ static stage *one_run_of(const char *command) {
     return s;
 }
 
-static void ends_as(const char *command, dn_outcome outcome, dn_error_class cls, uint32_t code,
+static void ends_as(const char *command, dn_outcome outcome, dn_code_kind kind, uint32_t code,
                     const char *detail) {
     stage *s = one_run_of(command);
 
     plays_clean(s);
-    CHECK_CAME(&s->runs[0], outcome, cls, code);
-    CHECK_STR(s->runs[0].detail, detail);
+    CHECK_CAME(&s->runs[0], outcome, kind, code);
+    CHECK_STR(s->runs[0].answer.error, detail);
     CHECK(s->runs[0].after_ms < SOON_MS);
 }
 
@@ -100,41 +100,38 @@ static void is_gone(pid_t pid) {
 
 /* ---- Ending by itself ---- */
 
-TEST(exit_0_is_ok) { ends_as("exec:/bin/true", DN_OUTCOME_OK, DN_CLASS_NONE, 0, ""); }
+TEST(exit_0_is_ok) { ends_as("exec:/bin/true", DN_OUTCOME_OK, DN_CODE_EXIT, 0, ""); }
 
 TEST(another_exit_is_an_error_with_its_last_complaint) {
     ends_as("exec:/bin/sh -c \"echo first >&2; echo the disk is full >&2; exit 3\"",
-            DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 3, "exit 3: the disk is full");
+            DN_OUTCOME_ERROR, DN_CODE_EXIT, 3, "exit 3: the disk is full");
 }
 
-TEST(the_last_line_names_the_class) {
-    ends_as("exec:/bin/sh -c \"echo working; echo '{\\\"error_class\\\":\\\"llm\\\"}'; exit 1\"",
-            DN_OUTCOME_ERROR, DN_CLASS_LLM, 1, "exit 1");
+TEST(standard_output_is_the_body_of_the_answer) {
+    stage *s = one_run_of("exec:/bin/sh -c \"echo working; echo done; echo no >&2; exit 1\"");
+
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_EXIT, 1);
+    CHECK_BODY(&s->runs[0], "working\ndone\n");
+    CHECK(!s->runs[0].answer.truncated && !s->runs[0].answer.json);
 }
 
-TEST(a_last_line_that_is_broken_json_is_parse) {
-    ends_as("exec:/bin/sh -c \"echo '{broken'; exit 1\"", DN_OUTCOME_ERROR, DN_CLASS_PARSE, 1,
-            "exit 1");
-}
+TEST(a_mib_goes_in_and_a_mib_comes_out) {
+    enum { MIB = 1 << 20 };
+    stage *s = one_run_of("exec:/bin/sh -c \"head -c 1048576\"");
+    char  *bytes;
 
-TEST(a_last_line_too_long_to_be_read_is_not_called_broken) {
-    ends_as("exec:/bin/sh -c \"printf '{\\\"x\\\":\\\"%070000d\\\"}' 7; exit 1\"", DN_OUTCOME_ERROR,
-            DN_CLASS_UNKNOWN, 1, "exit 1");
-}
-
-TEST(blanks_behind_a_line_do_not_make_it_too_long) {
-    ends_as("exec:/bin/sh -c \"printf '{\\\"error_class\\\":\\\"llm\\\"}%070000s' ''; exit 1\"",
-            DN_OUTCOME_ERROR, DN_CLASS_LLM, 1, "exit 1");
-}
-
-TEST(a_line_behind_one_too_long_to_be_read_is_read) {
-    ends_as("exec:/bin/sh -c \"printf %070000d 7; echo; echo '{\\\"error_class\\\":\\\"llm\\\"}'; "
-            "exit 1\"",
-            DN_OUTCOME_ERROR, DN_CLASS_LLM, 1, "exit 1");
+    s->runs[0].body = dn_blob_new(MIB, &bytes);
+    memset(bytes, 'a', MIB);
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_EXIT, 0);
+    CHECK_UINT(dn_blob_len(s->runs[0].answer.body), MIB);
+    CHECK(memcmp(dn_blob_bytes_borrow(s->runs[0].answer.body), bytes, MIB) == 0);
+    CHECK(!s->runs[0].answer.truncated);
 }
 
 TEST(a_signal_is_an_error) {
-    ends_as("exec:/bin/sh -c \"kill -SEGV $$\"", DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 128 + SIGSEGV,
+    ends_as("exec:/bin/sh -c \"kill -SEGV $$\"", DN_OUTCOME_ERROR, DN_CODE_SIGNAL, 128 + SIGSEGV,
             "Segmentation fault");
 }
 
@@ -144,17 +141,16 @@ TEST(a_process_gets_request_key_and_trace) {
                                     "'^(DIURNAL|TRACEPARENT)' | sort >> @\""));
 
     plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_EXIT, 0);
     const char *text = file_ends();
-    CHECK_MSG(strncmp(text, "{\"type\":\"daily.run\",\"user_id\":\"ada\",", 36) == 0, "%s", text);
-    CHECK_MSG(strstr(text, "Z\"}\nDIURNAL_IDEMPOTENCY_KEY=daily:ada:2024-10-04\n"
+    CHECK_MSG(strstr(text, "{\"id\":\"ada\"}\nDIURNAL_IDEMPOTENCY_KEY=work:ada\n"
                            "TRACEPARENT=00-00000000000000010000000000000002-0000000000000003-01\n"),
               "%s", text);
     CHECK(!strstr(text, "SECRET"));
 }
 
 TEST(a_process_that_never_reads_holds_up_nobody) {
-    ends_as("exec:/bin/sh -c \"exec 0<&-; exit 0\"", DN_OUTCOME_OK, DN_CLASS_NONE, 0, "");
+    ends_as("exec:/bin/sh -c \"exec 0<&-; exit 0\"", DN_OUTCOME_OK, DN_CODE_EXIT, 0, "");
 }
 
 TEST(no_shell_is_between) {
@@ -164,15 +160,16 @@ TEST(no_shell_is_between) {
     CHECK_STR(file_ends(), "$HOME; *\n");
 }
 
-TEST(much_output_is_read_and_dropped_and_the_last_line_counts) {
-    ends_as("exec:/bin/sh -c \"yes | head -c 20000000; echo; echo "
-            "'{\\\"error_class\\\":\\\"req\\\"}'; exit 1\"",
-            DN_OUTCOME_ERROR, DN_CLASS_REQ, 1, "exit 1");
-}
+TEST(of_much_output_the_last_mib_is_kept) {
+    enum { MIB = 1 << 20 };
+    stage *s = one_run_of("exec:/bin/sh -c \"yes | head -c 20000000; echo the end; exit 1\"");
 
-TEST(a_line_without_end_is_no_answer_and_costs_no_memory) {
-    ends_as("exec:/bin/sh -c \"head -c 20000000 /dev/zero; exit 1\"", DN_OUTCOME_ERROR,
-            DN_CLASS_UNKNOWN, 1, "exit 1");
+    plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_EXIT, 1);
+    const dn_blob *body = s->runs[0].answer.body;
+    CHECK_UINT(dn_blob_len(body), MIB);
+    CHECK(memcmp(dn_blob_bytes_borrow(body) + MIB - 8, "the end\n", 8) == 0);
+    CHECK(s->runs[0].answer.truncated);
 }
 
 TEST(much_complaint_is_cut) {
@@ -180,8 +177,9 @@ TEST(much_complaint_is_cut) {
         one_run_of("exec:/bin/sh -c \"head -c 5000000 /dev/zero | tr '\\\\0' x >&2; exit 1\"");
 
     plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 1);
-    CHECK(strncmp(s->runs[0].detail, "exit 1: xxxx", 12) == 0 && strlen(s->runs[0].detail) < 256);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_EXIT, 1);
+    CHECK(strncmp(s->runs[0].answer.error, "exit 1: xxxx", 12) == 0 &&
+          strlen(s->runs[0].answer.error) < 256);
 }
 
 TEST(a_program_that_has_gone_is_an_error) {
@@ -195,10 +193,10 @@ TEST(a_program_that_has_gone_is_an_error) {
     stage *s = one_run_of(url);
     stage_asks(s, "bob");
     plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
-    CHECK_CAME(&s->runs[1], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
-    CHECK_MSG(strstr(s->runs[1].detail, "cannot be started: no such file"), "%s",
-              s->runs[1].detail);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_EXIT, 0);
+    CHECK_CAME(&s->runs[1], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
+    CHECK_MSG(strstr(s->runs[1].answer.error, "cannot be started: no such file"), "%s",
+              s->runs[1].answer.error);
 }
 
 TEST(a_hundred_one_after_another_leave_nothing) {
@@ -207,7 +205,7 @@ TEST(a_hundred_one_after_another_leave_nothing) {
     for (int i = 1; i < 100 / TEST_SLOW_FACTOR; i++) stage_asks(s, "ada");
     s->at_once = 8;
     plays_clean(s);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_EXIT, 0);
 }
 
 /* ---- Grandchildren ---- */
@@ -216,7 +214,7 @@ TEST(a_grandchild_that_holds_the_output_open_is_not_waited_for_but_killed) {
     stage *s = one_run_of(with_file("exec:/bin/sh -c \"sleep 1000 & echo $! > @; echo done\""));
 
     plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_EXIT, 0);
     CHECK(s->runs[0].after_ms < SOON_MS);
     is_gone(pid_in_file());
     unlink(file_path);
@@ -226,7 +224,7 @@ TEST(a_grandchild_that_floods_the_output_is_not_waited_for_either) {
     stage *s = one_run_of("exec:/bin/sh -c \"yes & exit 0\"");
 
     plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_EXIT, 0);
 }
 
 /* ---- Being cut ---- */
@@ -316,7 +314,7 @@ TEST(without_descriptors_processes_are_errors_and_with_some_they_go_on) {
         if (dn_run_outcome(s->runs[i].result) == DN_OUTCOME_OK) ok++;
         else error++;
         if (error && dn_run_outcome(s->runs[i].result) != DN_OUTCOME_OK)
-            CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+            CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
     }
     CHECK_MSG(ok > 0 && error > 0, "%d ok, %d errors", ok, error);
     CHECK(no_children());

@@ -21,11 +21,11 @@ static stage *stage_at(peer_manner *how, const char **ids) {
 static stage *one_run_at(peer_manner *how) { return stage_at(how, (const char *[]){"ada", NULL}); }
 
 /* Plays one run at a peer of that manner, which ends by itself as that. */
-static void ends_as(peer_manner *how, dn_outcome outcome, dn_error_class cls, uint32_t code) {
+static void ends_as(peer_manner *how, dn_outcome outcome, dn_code_kind kind, uint32_t code) {
     stage *s = one_run_at(how);
 
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], outcome, cls, code);
+    CHECK_CAME(&s->runs[0], outcome, kind, code);
     CHECK(s->runs[0].after_ms < SOON_MS);
     peer_sees_all_closed();
 }
@@ -35,8 +35,8 @@ static void is_ended_by_every_limit(peer_manner *how) {
     stage *s = one_run_at(how);
     s->runs[0].cut_ms = 80;
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
-    CHECK_STR(s->runs[0].detail, "cut off: its connection is closed");
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
+    CHECK_STR(s->runs[0].answer.error, "cut off: its connection is closed");
     CHECK(s->runs[0].after_ms < SOON_MS);
     peer_sees_all_closed();
     peer_ends();
@@ -54,8 +54,8 @@ static void is_ended_by_silence(peer_manner *how) {
 
     s->config.idle_ms = 70;
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
-    CHECK_STR(s->runs[0].detail, "not a byte for 70 ms");
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
+    CHECK_STR(s->runs[0].answer.error, "not a byte for 70 ms");
     peer_sees_all_closed();
 }
 
@@ -78,17 +78,17 @@ static const char *header_of(const char *name) {
 }
 
 TEST(a_run_is_one_post_with_these_headers) {
-    stage *s = stage_at(answers_200, (const char *[]){"ada é", NULL});
+    stage *s = stage_at(answers_200, (const char *[]){"ada.b", NULL});
 
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
-    CHECK_STR(s->runs[0].detail, "");
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
+    CHECK_STR(s->runs[0].answer.error, "");
     CHECK(strncmp(peer_seen->request, "POST /run HTTP/1.1\r\n", 20) == 0);
     CHECK_STR(header_of("Content-Type"), "application/json");
     CHECK_STR(header_of("User-Agent"), "diurnal");
-    CHECK_STR(header_of("Idempotency-Key"), "daily:ada%20%C3%A9:2024-10-04");
+    CHECK_STR(header_of("Idempotency-Key"), "work:ada.b");
     CHECK_STR(header_of("traceparent"), "00-00000000000000010000000000000002-0000000000000003-01");
-    CHECK(strstr(peer_seen->request, "\r\n\r\n{\"type\":\"daily.run\",\"user_id\":\"ada é\""));
+    CHECK(strstr(peer_seen->request, "\r\n\r\n{\"id\":\"ada.b\"}"));
     CHECK(!strstr(peer_seen->request, "Expect"));
     CHECK(!strstr(peer_seen->request, "webhook"));
     CHECK_INT(atomic_load(&peer_seen->requests), 1);
@@ -104,7 +104,7 @@ TEST(a_secret_signs_what_is_sent) {
     s->config.secret = secret;
     stage_plays_clean(s);
     (void)snprintf(id, sizeof id, "%s", header_of("webhook-id"));
-    CHECK_STR(id, "daily:a%2Eb:2024-10-04");
+    CHECK_STR(id, "work:a%2Eb");
     const char *body = strstr(peer_seen->request, "\r\n\r\n") + 4;
     CHECK_INT(signer_new(secret, &sign, &fault), DN_OK);
     CHECK_INT(signer_sign(sign, id, strtoll(header_of("webhook-timestamp"), NULL, 10), body,
@@ -117,7 +117,7 @@ TEST(a_secret_signs_what_is_sent) {
 TEST(a_proxy_of_the_environment_is_not_used) {
     setenv("http_proxy", "http://127.0.0.1:1/", 1);
     setenv("ALL_PROXY", "http://127.0.0.1:1/", 1);
-    ends_as(answers_200, DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    ends_as(answers_200, DN_OUTCOME_OK, DN_CODE_HTTP, 200);
 }
 
 static void answers_llm(int fd) {
@@ -126,42 +126,68 @@ static void answers_llm(int fd) {
                         "Content-Length: 21\r\n\r\n{\"error_class\":\"llm\"}");
 }
 
-TEST(the_class_in_an_answer_is_heard) { ends_as(answers_llm, DN_OUTCOME_ERROR, DN_CLASS_LLM, 502); }
-
-static void answers_no_json(int fd) {
-    (void)peer_reads(fd);
-    (void)peer_says(
-        fd, "HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\nno!");
-}
-
-static void ends_as_parse(peer_manner *how, const char *detail) {
-    stage *s = one_run_at(how);
+TEST(the_body_and_the_type_of_an_answer_are_told) {
+    stage *s = one_run_at(answers_llm);
 
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_PARSE, 500);
-    CHECK_STR(s->runs[0].detail, detail);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_HTTP, 502);
+    CHECK_STR(s->runs[0].answer.error, "HTTP 502");
+    CHECK_BODY(&s->runs[0], "{\"error_class\":\"llm\"}");
+    CHECK(s->runs[0].answer.json && !s->runs[0].answer.truncated);
 }
 
-TEST(json_that_is_none_is_parse) {
-    ends_as_parse(answers_no_json, "HTTP 500, and what it calls JSON is none");
-}
-
-static void answers_parse(int fd) {
+static void answers_limited(int fd) {
     (void)peer_reads(fd);
-    (void)peer_says(fd, "HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: "
-                        "23\r\n\r\n{\"error_class\":\"parse\"}");
+    (void)peer_says(fd, "HTTP/1.1 429 Slow\r\nContent-Type: text/plain\r\nRetry-After: 30\r\n"
+                        "X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset-After: 0.25\r\n"
+                        "X-RateLimit-Bucket: b1\r\nX-RateLimit-Global: true\r\n"
+                        "Content-Length: 4\r\n\r\nslow");
 }
 
-TEST(json_that_names_parse_is_not_said_to_be_none) { ends_as_parse(answers_parse, "HTTP 500"); }
+TEST(rate_limits_of_an_answer_are_told) {
+    stage               *s = one_run_at(answers_limited);
+    const dn_run_answer *a = &s->runs[0].answer;
 
-static void answers_nonsense_class(int fd) {
-    (void)peer_reads(fd);
-    (void)peer_says(fd, "HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: "
-                        "19\r\n\r\n{\"error_class\":\"x\"}");
+    stage_plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_HTTP, 429);
+    CHECK_BODY(&s->runs[0], "slow");
+    CHECK(!a->json && a->rate_limit_global);
+    CHECK_INT(a->retry_after_ms, 30000);
+    CHECK_INT(a->rate_limit_remaining, 0);
+    CHECK_INT(a->rate_limit_reset_ms, 250);
+    CHECK_STR(a->rate_limit_bucket, "b1");
 }
 
-TEST(a_class_that_is_none_is_unknown) {
-    ends_as(answers_nonsense_class, DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 500);
+enum { MIB = 1 << 20 };
+
+static void answers_its_body(int fd) {
+    static char body[MIB];
+    char        some[65536];
+    size_t      len = 0;
+
+    memset(body, 'b', sizeof body);
+    while (len < MIB) { /* the head of the request, and a MiB of body */
+        const ssize_t n = read(fd, some, sizeof some);
+        if (n <= 0) return;
+        len += (size_t)n;
+    }
+    (void)peer_says(fd, "HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n");
+    (void)peer_sends(fd, body, sizeof body);
+    peer_waits(fd);
+}
+
+TEST(a_mib_goes_out_and_a_mib_comes_back) {
+    stage *s = one_run_at(answers_its_body);
+    char  *bytes;
+
+    s->runs[0].body = dn_blob_new(MIB, &bytes);
+    memset(bytes, 'a', MIB);
+    stage_plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
+    CHECK_STR(s->runs[0].answer.error, "");
+    CHECK_UINT(dn_blob_len(s->runs[0].answer.body), MIB);
+    CHECK_INT(dn_blob_bytes_borrow(s->runs[0].answer.body)[MIB - 1], 'b');
+    CHECK(!s->runs[0].answer.truncated);
 }
 
 static void answers_404(int fd) {
@@ -169,7 +195,7 @@ static void answers_404(int fd) {
     (void)peer_says(fd, "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno");
 }
 
-TEST(a_plain_error_is_req) { ends_as(answers_404, DN_OUTCOME_ERROR, DN_CLASS_REQ, 404); }
+TEST(a_plain_error_has_its_status) { ends_as(answers_404, DN_OUTCOME_ERROR, DN_CODE_HTTP, 404); }
 
 /* ---- Bad manners: nothing, or next to nothing ---- */
 
@@ -226,7 +252,7 @@ static void floods_with_informational_answers(int fd) {
 }
 
 TEST(a_flood_of_informational_answers_is_an_error) {
-    ends_as(floods_with_informational_answers, DN_OUTCOME_ERROR, DN_CLASS_REQ, 102);
+    ends_as(floods_with_informational_answers, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 102);
 }
 
 /* ---- Bad manners: too much ---- */
@@ -246,8 +272,10 @@ TEST(of_four_gigabytes_the_status_counts_and_the_rest_is_not_read) {
     stage *s = one_run_at(floods_ok);
 
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
-    CHECK_STR(s->runs[0].detail, "HTTP 200, the answer cut off at 64 KiB");
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
+    CHECK_STR(s->runs[0].answer.error, "HTTP 200, the answer cut off at 1024 KiB");
+    CHECK(s->runs[0].answer.truncated);
+    CHECK_UINT(dn_blob_len(s->runs[0].answer.body), MIB);
     peer_sees_all_closed();
 }
 
@@ -264,7 +292,7 @@ static void floods_error(int fd) {
 }
 
 TEST(an_error_without_end_is_a_plain_error) {
-    ends_as(floods_error, DN_OUTCOME_ERROR, DN_CLASS_REQ, 500);
+    ends_as(floods_error, DN_OUTCOME_ERROR, DN_CODE_HTTP, 500);
 }
 
 static void sends_headers_without_end(int fd) {
@@ -275,7 +303,7 @@ static void sends_headers_without_end(int fd) {
 }
 
 TEST(headers_without_end_are_an_error) {
-    ends_as(sends_headers_without_end, DN_OUTCOME_ERROR, DN_CLASS_REQ, 200);
+    ends_as(sends_headers_without_end, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 200);
 }
 
 static void goes_on_without_end(int fd, const char *from) {
@@ -291,8 +319,8 @@ static void ends_as_too_long(peer_manner *how, uint32_t status) {
     stage *s = one_run_at(how);
 
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, status);
-    CHECK_STR(s->runs[0].detail,
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, status);
+    CHECK_STR(s->runs[0].answer.error,
               "a header too long to be read, or no memory for it; all of them may have 64 KiB");
     peer_sees_all_closed();
 }
@@ -319,8 +347,8 @@ static void ends_as_flood(peer_manner *how, uint32_t status) {
 
     s->timeout_ms = 3600000; /* it is not that which ends it */
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, status);
-    CHECK_STR(s->runs[0].detail, "no end of what is neither headers nor body");
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, status);
+    CHECK_STR(s->runs[0].answer.error, "no end of what is neither headers nor body");
     peer_sees_all_closed();
 }
 
@@ -342,7 +370,7 @@ static void says_a_header_by_bytes(int fd) {
 }
 
 TEST(a_long_header_that_comes_by_bytes_is_no_flood) {
-    ends_as(says_a_header_by_bytes, DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    ends_as(says_a_header_by_bytes, DN_OUTCOME_OK, DN_CODE_HTTP, 200);
 }
 
 static void extends_each_chunk_by_far(int fd) {
@@ -357,7 +385,7 @@ static void extends_each_chunk_by_far(int fd) {
 
 /* By one bound or the other: libcurl may read all the body there may be at one go, as long as there is something to be read. */
 TEST(chunks_that_are_extended_by_far_are_an_error) {
-    ends_as(extends_each_chunk_by_far, DN_OUTCOME_ERROR, DN_CLASS_REQ, 500);
+    ends_as(extends_each_chunk_by_far, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 500);
 }
 
 static void extends_a_chunk_much(int fd) {
@@ -376,7 +404,7 @@ TEST(chunks_that_are_extended_much_are_read_over_run_by_run) {
 
     for (int i = 0; i < 40; i++) stage_asks(s, "bob");
     stage_plays_clean(s);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
     CHECK_INT(atomic_load(&peer_seen->accepted), 1);
 }
 
@@ -385,13 +413,13 @@ TEST(chunks_that_are_extended_much_are_read_over_run_by_run) {
 static void closes_at_once(int fd) { (void)fd; }
 
 TEST(a_connection_closed_at_once_is_an_error) {
-    ends_as(closes_at_once, DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+    ends_as(closes_at_once, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
 }
 
 static void closes_after_reading(int fd) { (void)peer_reads(fd); }
 
 TEST(no_answer_at_all_is_an_error) {
-    ends_as(closes_after_reading, DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+    ends_as(closes_after_reading, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
 }
 
 static void resets(int fd) {
@@ -401,7 +429,7 @@ static void resets(int fd) {
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
-TEST(a_reset_is_an_error) { ends_as(resets, DN_OUTCOME_ERROR, DN_CLASS_REQ, 0); }
+TEST(a_reset_is_an_error) { ends_as(resets, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0); }
 
 static void closes_within_the_body(int fd) {
     (void)peer_reads(fd);
@@ -409,7 +437,7 @@ static void closes_within_the_body(int fd) {
 }
 
 TEST(a_body_shorter_than_it_said_is_an_error_even_after_a_200) {
-    ends_as(closes_within_the_body, DN_OUTCOME_ERROR, DN_CLASS_REQ, 200);
+    ends_as(closes_within_the_body, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 200);
 }
 
 static void says_more_than_it_said(int fd) {
@@ -421,7 +449,7 @@ TEST(a_body_longer_than_it_said_does_not_spill_into_the_next_answer) {
     stage *s = stage_at(says_more_than_it_said, (const char *[]){"a", "b", "c", NULL});
 
     stage_plays_clean(s);
-    for (size_t i = 0; i < 3; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    for (size_t i = 0; i < 3; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
 }
 
 static void breaks_a_chunk(int fd) {
@@ -431,7 +459,9 @@ static void breaks_a_chunk(int fd) {
     peer_waits(fd);
 }
 
-TEST(a_broken_chunk_is_an_error) { ends_as(breaks_a_chunk, DN_OUTCOME_ERROR, DN_CLASS_REQ, 200); }
+TEST(a_broken_chunk_is_an_error) {
+    ends_as(breaks_a_chunk, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 200);
+}
 
 static void promises_a_huge_chunk(int fd) {
     (void)peer_reads(fd);
@@ -442,7 +472,7 @@ static void promises_a_huge_chunk(int fd) {
 }
 
 TEST(a_chunk_longer_than_any_number_is_an_error) {
-    ends_as(promises_a_huge_chunk, DN_OUTCOME_ERROR, DN_CLASS_REQ, 200);
+    ends_as(promises_a_huge_chunk, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 200);
 }
 
 /* ---- Bad manners: something else ---- */
@@ -452,7 +482,7 @@ static void talks_garbage(int fd) {
     (void)peer_says(fd, "\x16\x03\x01 SSH-2.0 220 welcome\r\n\r\nhello");
 }
 
-TEST(garbage_is_an_error) { ends_as(talks_garbage, DN_OUTCOME_ERROR, DN_CLASS_REQ, 0); }
+TEST(garbage_is_an_error) { ends_as(talks_garbage, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0); }
 
 static void answers_in_http_09(int fd) {
     (void)peer_reads(fd);
@@ -460,7 +490,7 @@ static void answers_in_http_09(int fd) {
 }
 
 TEST(an_answer_without_a_status_is_an_error) {
-    ends_as(answers_in_http_09, DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+    ends_as(answers_in_http_09, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
 }
 
 static void lies_twice_about_its_length(int fd) {
@@ -499,7 +529,7 @@ static void answers_before_it_reads(int fd) {
 }
 
 TEST(an_answer_before_the_request_was_read_counts) {
-    ends_as(answers_before_it_reads, DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    ends_as(answers_before_it_reads, DN_OUTCOME_OK, DN_CODE_HTTP, 200);
 }
 
 static void redirects_to_itself(int fd) {
@@ -508,7 +538,7 @@ static void redirects_to_itself(int fd) {
 }
 
 TEST(a_redirect_to_itself_is_an_error_and_not_followed) {
-    ends_as(redirects_to_itself, DN_OUTCOME_ERROR, DN_CLASS_REQ, 307);
+    ends_as(redirects_to_itself, DN_OUTCOME_ERROR, DN_CODE_HTTP, 307);
     CHECK_INT(atomic_load(&peer_seen->requests), 1);
 }
 
@@ -520,7 +550,7 @@ static void redirects_to_metadata(int fd) {
 }
 
 TEST(a_redirect_to_a_metadata_address_is_an_error_and_not_followed) {
-    ends_as(redirects_to_metadata, DN_OUTCOME_ERROR, DN_CLASS_REQ, 302);
+    ends_as(redirects_to_metadata, DN_OUTCOME_ERROR, DN_CODE_HTTP, 302);
 }
 
 static void closes_between_requests(int fd) {
@@ -534,7 +564,7 @@ TEST(a_kept_connection_that_was_closed_meanwhile_costs_no_run) {
 
     for (int i = 0; i < 400 / TEST_SLOW_FACTOR; i++) stage_asks(s, "bob");
     stage_plays_clean(s);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
 }
 
 /* ---- No endpoint ---- */
@@ -544,10 +574,10 @@ TEST(nobody_listening_is_an_error) {
 
     peer_ends();
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
-    CHECK_MSG(strstr(s->runs[0].detail, "Connection refused") ||
-                  strstr(s->runs[0].detail, "connect"),
-              "%s", s->runs[0].detail);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
+    CHECK_MSG(strstr(s->runs[0].answer.error, "Connection refused") ||
+                  strstr(s->runs[0].answer.error, "connect"),
+              "%s", s->runs[0].answer.error);
 }
 
 TEST(a_name_that_does_not_exist_is_an_error_for_all_who_wait) {
@@ -556,7 +586,8 @@ TEST(a_name_that_does_not_exist_is_an_error_for_all_who_wait) {
     for (int i = 0; i < 50; i++) stage_asks(s, "ada");
     s->at_once = 25;
     CHECK_INT(stage_plays(s), DN_OK);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+    for (size_t i = 0; i < s->len; i++)
+        CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
 }
 
 /* Stands before libc's: one name is known here, whatever the machine knows, and it is counted who asks for it. */
@@ -583,7 +614,7 @@ TEST(a_name_is_looked_up_once_and_used) {
     for (int i = 0; i < 100; i++) stage_asks(s, "ada");
     s->at_once = 10;
     CHECK_INT(stage_plays(s), DN_OK);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
     CHECK(atomic_load(&peer_seen->accepted) <= 10);
     CHECK_INT(atomic_load(&the_name_asked), 1);
 }
@@ -649,7 +680,7 @@ TEST(a_thousand_at_once_share_a_thousand_connections) {
     for (int i = 0; i < 3000; i++) stage_asks(s, "ada");
     s->at_once = 1000;
     stage_plays_clean(s);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
     CHECK_INT(atomic_load(&peer_seen->requests), 3000);
     CHECK_MSG(atomic_load(&peer_seen->accepted) <= 1000, "%d connections",
               atomic_load(&peer_seen->accepted));
@@ -701,13 +732,13 @@ TEST(without_descriptors_runs_are_errors_and_with_some_they_go_on) {
             ok++;
             continue;
         }
-        CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
-        CHECK_MSG(strstr(s->runs[i].detail, "Too many open files"), "%s", s->runs[i].detail);
+        CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
+        CHECK_MSG(strstr(s->runs[i].answer.error, "Too many open files"), "%s",
+                  s->runs[i].answer.error);
         error++;
     }
     CHECK_MSG(ok > 0 && error > 0, "%d ok, %d errors", ok, error);
-    for (size_t i = 310; i < s->len; i++)
-        CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    for (size_t i = 310; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
 }
 
 /* ---- A mailbox without room ---- */
@@ -724,7 +755,8 @@ static int busy_spins(dn_self *self) {
 
 static int busy_init(dn_self *self, void *state, const void *config) {
     const stage         *s = *(stage *const *)config;
-    const dn_run_request request = stage_request(s, &s->runs[0], dn_now_ms(self));
+    char                 key[64];
+    const dn_run_request request = stage_request(s, &s->runs[0], dn_now_ms(self), key);
     dn_run              *run;
     char                 why[DN_RUNNER_WHY];
 

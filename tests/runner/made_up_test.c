@@ -20,21 +20,24 @@ static void simulates(stage *s, const dn_sim_faults *faults, uint64_t seed) {
 }
 
 static dn_script_answer plays_by_id(void *context, const dn_run_request *request) {
-    (void)context;
-    switch (request->user_id[0]) {
-    case 'h': return (dn_script_answer){.how = DN_SCRIPT_HANG};
-    case 'c': return (dn_script_answer){.how = DN_SCRIPT_CRASH, .duration_ms = 7};
+    switch (request->key[strlen("work:")]) {
+    case 'h': return (dn_script_answer){.end = DN_SCRIPT_HANG};
+    case 'c': return (dn_script_answer){.end = DN_SCRIPT_CRASH, .duration_ms = 7};
     default:
-        return (dn_script_answer){.how = DN_SCRIPT_ENDS,
-                                  .result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_LLM, 9),
+        return (dn_script_answer){.end = DN_SCRIPT_ENDS,
+                                  .result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_HTTP, 9),
+                                  .body = context,
                                   .duration_ms = 500};
     }
 }
 
 static stage *scripted(void) {
-    stage *s = stage_of(NULL);
+    static dn_blob *body; /* the script's own */
+    stage          *s = stage_of(NULL);
 
+    if (!body) body = dn_blob_of("sorry", 5);
     s->config.script = plays_by_id;
+    s->config.script_context = body;
     s->at_once = 10;
     return s;
 }
@@ -48,11 +51,13 @@ TEST(a_script_is_followed_in_the_actors_own_time) {
     stage_asks(s, "is cut")->cut_ms = 400;
     stage_asks(s, "is cut too late")->cut_ms = 600;
     simulates(s, NULL, 1);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_LLM, 9);
-    CHECK_CAME(&s->runs[1], DN_OUTCOME_CRASH, DN_CLASS_UNKNOWN, 0);
-    CHECK_CAME(&s->runs[2], DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
-    CHECK_CAME(&s->runs[3], DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
-    CHECK_CAME(&s->runs[4], DN_OUTCOME_ERROR, DN_CLASS_LLM, 9);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_HTTP, 9);
+    CHECK_CAME(&s->runs[1], DN_OUTCOME_CRASH, DN_CODE_NONE, 0);
+    CHECK_CAME(&s->runs[2], DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
+    CHECK_CAME(&s->runs[3], DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
+    CHECK_CAME(&s->runs[4], DN_OUTCOME_ERROR, DN_CODE_HTTP, 9);
+    CHECK_BODY(&s->runs[4], "sorry");
+    CHECK(!s->runs[3].answer.body);
 }
 
 TEST(how_long_a_script_takes_is_known_and_that_it_hangs_is_not) {
@@ -78,11 +83,12 @@ TEST(a_run_knows_nothing_of_the_one_whose_memory_it_has) {
     }
     simulates(s, NULL, 1);
     for (int i = 0; i < 18; i += 3) {
-        CHECK_CAME(&s->runs[i], DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
-        CHECK_STR(s->runs[i].detail, "cut off");
-        CHECK_CAME(&s->runs[i + 1], DN_OUTCOME_ERROR, DN_CLASS_LLM, 9);
-        CHECK_STR(s->runs[i + 1].detail, "");
-        CHECK_CAME(&s->runs[i + 2], DN_OUTCOME_TIMEOUT, DN_CLASS_NONE, 0);
+        CHECK_CAME(&s->runs[i], DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
+        CHECK_STR(s->runs[i].answer.error, "cut off");
+        CHECK_CAME(&s->runs[i + 1], DN_OUTCOME_ERROR, DN_CODE_HTTP, 9);
+        CHECK_STR(s->runs[i + 1].answer.error, "");
+        CHECK_BODY(&s->runs[i + 1], "sorry");
+        CHECK_CAME(&s->runs[i + 2], DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
     }
 }
 
@@ -101,7 +107,11 @@ TEST(whatever_memory_is_refused_nothing_leaks) {
         static stage *s;
         if (!s) s = scripted();
         s->len = s->next = s->ended = 0;
-        for (int k = 0; k < 30; k++) stage_asks(s, k % 3 ? "ends" : "crashes")->messages = 0;
+        for (int k = 0; k < 30; k++) {
+            stage_run *r = stage_asks(s, k % 3 ? "ends" : "crashes");
+            r->messages = 0;
+            dn_blob_unref(DN_TAKE(r->answer.body));
+        }
         simulates(s, &(dn_sim_faults){.fail_alloc_ppm = 20000, .crash_actor_ppm = 20000},
                   test_random(&random));
     }
@@ -123,18 +133,20 @@ static stage *demo(uint64_t seed) {
 
 TEST(a_demo_mostly_works_sometimes_fails_and_rarely_hangs) {
     const stage *s = demo(1);
-    int          ok = 0, hang = 0, classes[5] = {0};
+    int          ok = 0, hang = 0, silent = 0, with_body = 0, transport = 0;
 
     for (size_t i = 0; i < s->len; i++) {
         CHECK_INT(s->runs[i].messages, 1);
         if (dn_run_outcome(s->runs[i].result) == DN_OUTCOME_OK) ok++;
         else if (dn_run_outcome(s->runs[i].result) == DN_OUTCOME_TIMEOUT) hang++;
-        else classes[dn_run_class(s->runs[i].result)]++;
+        else if (dn_run_code_kind(s->runs[i].result) == DN_CODE_TRANSPORT) transport++;
+        else if (s->runs[i].answer.body) with_body++;
+        else silent++;
     }
     CHECK_MSG(ok > 1700 && ok < 1860, "%d ok", ok);
     CHECK_MSG(hang > 5 && hang < 45, "%d hang", hang);
-    for (int c = DN_CLASS_REQ; c <= DN_CLASS_UNKNOWN; c++)
-        CHECK_MSG(classes[c] > 20, "class %d: %d", c, classes[c]);
+    CHECK_MSG(transport > 20 && with_body > 40 && silent > 20, "%d, %d, %d", transport, with_body,
+              silent);
 }
 
 TEST(a_demo_is_a_function_of_its_seed) {

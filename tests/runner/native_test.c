@@ -7,17 +7,21 @@
 static _Atomic(int)  working, most, calls;
 static _Atomic(bool) gate_open;
 
-static dn_run_result answers_at_once(void *context, const dn_run_request *request) {
+static dn_run_result answers_at_once(void *context, const dn_run_request *request,
+                                     dn_run_answer *answer) {
     CHECK_STR(context, "context");
-    CHECK_UINT(request->user_id_len, 3);
-    return dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_LLM, 42);
+    CHECK_UINT(request->key_len, strlen("work:ada"));
+    answer->body = dn_blob_ref(request->body);
+    answer->retry_after_ms = 7;
+    return dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_NONE, 42);
 }
 
-static dn_run_result works(void *context, const dn_run_request *request) {
+static dn_run_result works(void *context, const dn_run_request *request, dn_run_answer *answer) {
     const int now = atomic_fetch_add(&working, 1) + 1;
 
     (void)context;
-    CHECK(memcmp(request->user_id, "ada", 3) == 0);
+    CHECK(memcmp(request->key, "work:ada", 8) == 0);
+    answer->body = dn_blob_ref(request->body);
     for (int seen = atomic_load(&most);
          now > seen && !atomic_compare_exchange_weak(&most, &seen, now);) {}
     atomic_fetch_add(&calls, 1);
@@ -25,13 +29,15 @@ static dn_run_result works(void *context, const dn_run_request *request) {
     while (atomic_load(&most) < 3) sched_yield();
     for (int i = 0; i < 200; i++) sched_yield();
     atomic_fetch_sub(&working, 1);
-    return dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    return dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0);
 }
 
-static dn_run_result waits_for_the_gate(void *context, const dn_run_request *request) {
-    (void)context, (void)request;
+static dn_run_result waits_for_the_gate(void *context, const dn_run_request *request,
+                                        dn_run_answer *answer) {
+    (void)context;
+    answer->body = dn_blob_ref(request->body);
     while (!atomic_load(&gate_open)) sched_yield();
-    return dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    return dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0);
 }
 
 static char context[] = "context";
@@ -56,14 +62,22 @@ TEST(a_function_that_does_not_block_answers_at_once) {
     stage *s = stage_with("native:now", 10, 3);
 
     CHECK_INT(stage_plays(s), DN_OK);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CLASS_LLM, 42);
+    for (size_t i = 0; i < s->len; i++) {
+        CHECK_CAME(&s->runs[i], DN_OUTCOME_ERROR, DN_CODE_NONE, 42);
+        CHECK_BODY(&s->runs[i], "{\"id\":\"ada\"}");
+        CHECK_INT(s->runs[i].answer.retry_after_ms, 7);
+    }
 }
 
 TEST(functions_that_block_run_on_a_few_threads) {
     stage *s = stage_with("native:works", 100, 50);
 
     CHECK_INT(stage_plays(s), DN_OK);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 0);
+    for (size_t i = 0; i < s->len; i++) {
+        CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_NONE, 0);
+        CHECK_BODY(&s->runs[i], "{\"id\":\"ada\"}");
+        CHECK_INT(s->runs[i].answer.retry_after_ms, -1);
+    }
     CHECK_INT(atomic_load(&calls), 100);
     CHECK_INT(atomic_load(&most), 3);
 }

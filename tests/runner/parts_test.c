@@ -1,109 +1,20 @@
 /* parts_test.c - the parts of a runner that are functions of their arguments. */
 #include "address.h"
-#include "answer.h"
 #include "command.h"
+#include "exec_output.h"
+#include "http_headers.h"
 #include "last_line.h"
-#include "request.h"
+#include "scheme.h"
 #include "sign.h"
 #include "test.h"
 #include "traceparent.h"
 
 #include <arpa/inet.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Requests ---- */
-
-static dn_run_request request_for(const char *id) {
-    return (dn_run_request){
-        .type = DN_RUN_DAILY,
-        .user_id = id,
-        .user_id_len = strlen(id),
-        .day = 20000,
-        .due = 510,
-        .attempt = 3,
-        .context_epoch = 12,
-        .now_ms = INT64_C(1728028800123),
-        .timeout_ms = 60000,
-    };
-}
-
-TEST(a_request_has_these_fields_in_this_order) {
-    const dn_run_request r = request_for("ada");
-    char                 body[REQUEST_BODY_MAX];
-
-    const size_t len = request_body(&r, body);
-    CHECK_UINT(len, strlen(body));
-    CHECK_STR(
-        body,
-        "{\"type\":\"daily.run\",\"user_id\":\"ada\",\"day\":\"2024-10-04\",\"due\":\"08:30\","
-        "\"attempt\":3,\"context_epoch\":12,\"deadline\":\"2024-10-04T08:01:00.123Z\"}");
-}
-
-TEST(a_hook_has_its_own_type_and_key) {
-    dn_run_request r = request_for("ada");
-    char           body[REQUEST_BODY_MAX], key[REQUEST_KEY_MAX];
-
-    r.type = DN_RUN_CUTOFF;
-    (void)request_body(&r, body);
-    CHECK(strncmp(body, "{\"type\":\"daily.cutoff\",", 23) == 0);
-    request_key(&r, key);
-    CHECK_STR(key, "cutoff:ada:2024-10-04");
-}
-
-TEST(every_id_comes_back_from_the_json_as_it_was) {
-    char ids[][DN_ID_MAX + 1] = {"\"",   "\\",       "a\"b\\c/d", "é", "漢字 \xf0\x9f\x8c\x99",
-                                 "\x7f", "\x01\x1f", "%00"};
-
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        const dn_run_request r = request_for(ids[i]);
-        char                 body[REQUEST_BODY_MAX];
-        const size_t         len = request_body(&r, body);
-        json_t              *read = json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL);
-        CHECK_MSG(read, "%s", body);
-        CHECK_STR(json_string_value(json_object_get(read, "user_id")), ids[i]);
-        json_decref(read);
-    }
-}
-
-TEST(the_longest_id_of_the_worst_bytes_fits) {
-    char id[DN_ID_MAX + 1], body[REQUEST_BODY_MAX], key[REQUEST_KEY_MAX];
-
-    for (int c = 1; c < 256; c++) {
-        memset(id, c, DN_ID_MAX);
-        id[DN_ID_MAX] = '\0';
-        dn_run_request r = request_for(id);
-        r.attempt = r.context_epoch = UINT32_MAX;
-        r.type = DN_RUN_CUTOFF;
-        CHECK(request_body(&r, body) < REQUEST_BODY_MAX);
-        request_key(&r, key);
-        CHECK(strlen(key) < REQUEST_KEY_MAX);
-    }
-}
-
-TEST(a_key_is_visible_ascii_and_no_two_ids_share_one) {
-    const char *const ids[] = {"a b", "a%20b", "é", "%C3%A9", "a\r\nX: y", "a:b"};
-    const char *const keys[] = {"daily:a%20b:2024-10-04",         "daily:a%2520b:2024-10-04",
-                                "daily:%C3%A9:2024-10-04",        "daily:%25C3%25A9:2024-10-04",
-                                "daily:a%0D%0AX:%20y:2024-10-04", "daily:a:b:2024-10-04"};
-    char              key[REQUEST_KEY_MAX];
-
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        const dn_run_request r = request_for(ids[i]);
-        request_key(&r, key);
-        CHECK_STR(key, keys[i]);
-    }
-}
-
-TEST(a_webhook_id_has_no_full_stop) {
-    const dn_run_request r = request_for("ada@example.org");
-    char                 id[REQUEST_KEY_MAX];
-
-    request_webhook_id(&r, id);
-    CHECK_STR(id, "daily:ada@example%2Eorg:2024-10-04");
-}
 
 TEST(a_traceparent_is_of_version_00_and_never_all_zeros) {
     char text[TRACEPARENT_TEXT];
@@ -186,135 +97,124 @@ TEST(a_padded_secret_of_25_bytes_is_one) {
     (void)signed_with("whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==", "");
 }
 
-/* ---- Answers ---- */
+/* ---- Headers of an answer ---- */
 
-static void http_means(uint32_t status, const char *type, const char *body, dn_outcome outcome,
-                       dn_error_class cls) {
-    bool                broken;
-    const dn_run_result r =
-        answer_of_http(status, type, body, strlen(body), /* cut_short= */ false, &broken);
+/* 2015-10-21 07:27:00 */
+#define NOW_MS INT64_C(1445412420000)
 
-    CHECK_MSG(dn_run_outcome(r) == outcome && dn_run_class(r) == cls && dn_run_code(r) == status,
-              "%u %s %s: outcome %d class %d", status, type ? type : "-", body,
-              (int)dn_run_outcome(r), (int)dn_run_class(r));
+static dn_run_answer headers_read(const char *const *lines) {
+    dn_run_answer a;
+
+    answer_clear(&a);
+    for (; *lines; lines++) http_header_read(&a, *lines, strlen(*lines), NOW_MS);
+    return a;
+}
+#define HEADERS(...) headers_read((const char *const[]){__VA_ARGS__, NULL})
+
+TEST(an_answer_without_these_headers_has_none) {
+    const dn_run_answer a =
+        HEADERS("HTTP/1.1 429 No\r\n", "Date: today\r\n", "Retry: 5\r\n", "\r\n", "R", "X");
+
+    CHECK_INT(a.retry_after_ms, -1);
+    CHECK_INT(a.rate_limit_remaining, -1);
+    CHECK_INT(a.rate_limit_reset_ms, -1);
+    CHECK_STR(a.rate_limit_bucket, "");
+    CHECK(!a.rate_limit_global);
 }
 
-TEST(a_2xx_is_ok_whatever_its_body_is) {
-    http_means(200, "application/json", "{}", DN_OUTCOME_OK, DN_CLASS_NONE);
-    http_means(204, NULL, "", DN_OUTCOME_OK, DN_CLASS_NONE);
-    http_means(299, "application/json", "{broken", DN_OUTCOME_OK, DN_CLASS_NONE);
-    http_means(200, "application/json", "{\"error_class\":\"llm\"}", DN_OUTCOME_OK, DN_CLASS_NONE);
+TEST(retry_after_is_seconds_or_a_date) {
+    CHECK_INT(HEADERS("Retry-After: 120\r\n").retry_after_ms, 120000);
+    CHECK_INT(HEADERS("retry-after:0\r\n").retry_after_ms, 0);
+    CHECK_INT(HEADERS("RETRY-AFTER: 1.5 \r\n").retry_after_ms, 1500);
+    CHECK_INT(HEADERS("Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n").retry_after_ms, 60000);
+    CHECK_INT(HEADERS("Retry-After: Wed, 21 Oct 2015 07:00:00 GMT\r\n").retry_after_ms, 0);
+    CHECK_INT(HEADERS("Retry-After: Sunday, 06-Nov-94 08:49:37 GMT\r\n").retry_after_ms, 0);
 }
 
-TEST(the_class_an_answer_names_is_its_class) {
-    http_means(500, "application/json", "{\"error_class\":\"req\"}", DN_OUTCOME_ERROR,
-               DN_CLASS_REQ);
-    http_means(500, "application/json", "{\"error_class\":\"llm\"}", DN_OUTCOME_ERROR,
-               DN_CLASS_LLM);
-    http_means(422, "application/problem+json; charset=utf-8", "{\"error_class\":\"parse\"}",
-               DN_OUTCOME_ERROR, DN_CLASS_PARSE);
-    http_means(503, "Application/JSON;q=1", "{\"error_class\":\"unknown\"}", DN_OUTCOME_ERROR,
-               DN_CLASS_UNKNOWN);
-    http_means(500, NULL, " {\"error_class\":\"llm\"}", DN_OUTCOME_ERROR, DN_CLASS_LLM);
-    http_means(500, "text/plain", "{\"error_class\":\"parse\"}", DN_OUTCOME_ERROR, DN_CLASS_PARSE);
+TEST(what_is_no_retry_after_is_as_if_it_had_not_come) {
+    CHECK_INT(HEADERS("Retry-After: soon\r\n").retry_after_ms, -1);
+    CHECK_INT(HEADERS("Retry-After: -5\r\n").retry_after_ms, -1);
+    CHECK_INT(HEADERS("Retry-After: 5s\r\n").retry_after_ms, -1);
+    CHECK_INT(HEADERS("Retry-After: 99999999999999\r\n").retry_after_ms, -1);
+    CHECK_INT(HEADERS("Retry-After:\r\n").retry_after_ms, -1);
 }
 
-TEST(a_class_that_is_none_is_unknown) {
-    http_means(500, "application/json", "{\"error_class\":\"disk\"}", DN_OUTCOME_ERROR,
-               DN_CLASS_UNKNOWN);
-    http_means(500, "application/json", "{\"error_class\":7}", DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN);
-    http_means(500, "application/json", "{\"error_class\":null}", DN_OUTCOME_ERROR,
-               DN_CLASS_UNKNOWN);
-    http_means(500, "application/json", "{\"error_class\":\"llm\\u0000\"}", DN_OUTCOME_ERROR,
-               DN_CLASS_UNKNOWN);
+TEST(rate_limits_are_read_with_parts_of_a_second_rounded_up) {
+    const dn_run_answer a =
+        HEADERS("X-RateLimit-Remaining: 0\r\n", "x-ratelimit-reset-after: 1.3361\r\n",
+                "X-RateLimit-Bucket: abcd1234\r\n", "X-RateLimit-Global: True\r\n");
+
+    CHECK_INT(a.rate_limit_remaining, 0);
+    CHECK_INT(a.rate_limit_reset_ms, 1337);
+    CHECK_STR(a.rate_limit_bucket, "abcd1234");
+    CHECK(a.rate_limit_global);
+    CHECK(!HEADERS("X-RateLimit-Global: false\r\n").rate_limit_global);
 }
 
-TEST(what_claims_to_be_json_and_is_not_is_parse) {
-    http_means(500, "application/json", "<html>", DN_OUTCOME_ERROR, DN_CLASS_PARSE);
-    http_means(500, "application/json", "{\"error_class\":\"llm\"", DN_OUTCOME_ERROR,
-               DN_CLASS_PARSE);
-    http_means(400, "application/x+json", "{} {}", DN_OUTCOME_ERROR, DN_CLASS_PARSE);
+TEST(headers_of_an_informational_answer_do_not_count) {
+    const dn_run_answer a =
+        HEADERS("HTTP/1.1 103 Early Hints\r\n", "Retry-After: 9\r\n", "X-RateLimit-Bucket: b\r\n",
+                "\r\n", "HTTP/1.1 429 No\r\n", "X-RateLimit-Remaining: 7\r\n");
+
+    CHECK_INT(a.retry_after_ms, -1);
+    CHECK_STR(a.rate_limit_bucket, "");
+    CHECK_INT(a.rate_limit_remaining, 7);
 }
 
-TEST(a_plain_http_error_is_req) {
-    http_means(500, "text/html", "<html>", DN_OUTCOME_ERROR, DN_CLASS_REQ);
-    http_means(500, "text/html", "{not json", DN_OUTCOME_ERROR, DN_CLASS_REQ);
-    http_means(404, NULL, "", DN_OUTCOME_ERROR, DN_CLASS_REQ);
-    http_means(503, "application/json", "", DN_OUTCOME_ERROR, DN_CLASS_REQ);
-    http_means(503, "application/json", "{\"title\":\"busy\"}", DN_OUTCOME_ERROR, DN_CLASS_REQ);
-    http_means(503, "application/json", "[1e400, 99999999999999999999]", DN_OUTCOME_ERROR,
-               DN_CLASS_PARSE);
-    http_means(503, "application/json", "[99999999999999999999]", DN_OUTCOME_ERROR, DN_CLASS_REQ);
-    http_means(302, "application/json", "{\"error_class\":\"llm\"}", DN_OUTCOME_ERROR,
-               DN_CLASS_REQ);
+TEST(json_is_application_json_and_what_ends_in_it) {
+    CHECK(http_type_is_json("application/json"));
+    CHECK(http_type_is_json("Application/JSON;q=1"));
+    CHECK(http_type_is_json("application/problem+json; charset=utf-8"));
+    CHECK(!http_type_is_json("text/plain"));
+    CHECK(!http_type_is_json("application/jsonl"));
+    CHECK(!http_type_is_json("+json"));
+    CHECK(!http_type_is_json(""));
+    CHECK(!http_type_is_json(NULL));
 }
 
-static void exit_means(int status, int signal, const char *line, dn_outcome outcome,
-                       dn_error_class cls, uint32_t code) {
-    const dn_run_result r =
-        answer_of_exit(status, signal, line, strlen(line), /* cut_short= */ false);
+/* ---- The end of an output ---- */
 
-    CHECK_INT(dn_run_outcome(r), outcome);
-    CHECK_INT(dn_run_class(r), cls);
-    CHECK_UINT(dn_run_code(r), code);
-}
+static void last_line_is(const char *text, const char *expected) {
+    size_t      len;
+    const char *line = dn_last_line(text, strlen(text), &len);
 
-TEST(an_exit_means_what_its_status_and_its_last_line_say) {
-    exit_means(0, 0, "{\"error_class\":\"llm\"}", DN_OUTCOME_OK, DN_CLASS_NONE, 0);
-    exit_means(1, 0, "", DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 1);
-    exit_means(2, 0, "no luck", DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 2);
-    exit_means(3, 0, "{\"error_class\":\"llm\"}", DN_OUTCOME_ERROR, DN_CLASS_LLM, 3);
-    exit_means(3, 0, "{\"error_class\":\"req\"}", DN_OUTCOME_ERROR, DN_CLASS_REQ, 3);
-    exit_means(3, 0, "{\"note\":1}", DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 3);
-    exit_means(3, 0, "{oh", DN_OUTCOME_ERROR, DN_CLASS_PARSE, 3);
-    exit_means(0, 9, "", DN_OUTCOME_ERROR, DN_CLASS_UNKNOWN, 137);
-}
-
-/* ---- The last line ---- */
-
-static void last_line_is(const char *text, size_t piece, const char *expected) {
-    last_line l = {.max = 8};
-
-    for (size_t at = 0, len = strlen(text); at < len; at += piece)
-        last_line_add(&l, text + at, len - at < piece ? len - at : piece);
-    CHECK_MSG(l.len == strlen(expected) && (l.len == 0 || memcmp(l.text, expected, l.len) == 0),
-              "of \"%s\" by %zu it is \"%.*s\"", text, piece, (int)l.len, l.text ? l.text : "");
-    last_line_done(&l);
+    CHECK_MSG(len == strlen(expected) && memcmp(line, expected, len) == 0,
+              "of \"%s\" it is \"%.*s\"", text, (int)len, line);
 }
 
 TEST(the_last_line_is_the_last_with_something_in_it) {
-    for (size_t piece = 1; piece < 20; piece++) {
-        last_line_is("", piece, "");
-        last_line_is("\n\n", piece, "");
-        last_line_is("one", piece, "one");
-        last_line_is("one\n", piece, "one");
-        last_line_is("one\ntwo\n\n \r\n", piece, "two");
-        last_line_is("one\ntwo", piece, "two");
-        last_line_is("0123456789\nx\n", piece, "x");
-        last_line_is("x\n0123456789\n", piece, "01234567");
-        last_line_is("one  \n\n \n", piece, "one  ");
-        last_line_is("one\n         two\n", piece, "two");
-        last_line_is(" \n\t one two", piece, "one two");
-    }
+    last_line_is("", "");
+    last_line_is("\n \n", "");
+    last_line_is("one", "one");
+    last_line_is("one\n", "one");
+    last_line_is("one\ntwo\n\n \r\n", "two");
+    last_line_is("one\ntwo", "two");
+    last_line_is("one\n   two  \n", "two");
+    last_line_is(" \n\t one two", "one two");
 }
 
-/* To look through the line once more at each newline would take a day. */
-TEST(newlines_behind_a_long_line_cost_what_newlines_cost) {
-    enum { MANY = 1 << 24, PIECE = 16 * 1024 };
-    char *const text = malloc(MANY);
-    last_line   l = {.max = MANY};
+/* Of a stream that comes in pieces its last max bytes are kept, and it is told if that is not all. */
+static void output_keeps(const char *text, size_t max, size_t piece) {
+    const size_t len = strlen(text), kept = len < max ? len : max;
+    exec_output  o = {.max = max};
 
-    CHECK(text != NULL);
-    memset(text, ' ', MANY);
-    text[0] = 'x';
-    last_line_add(&l, text, MANY);
-    memset(text, '\n', MANY);
-    last_line_add(&l, text, MANY / 2);
-    for (size_t at = MANY / 2; at < MANY; at += PIECE) last_line_add(&l, text + at, PIECE);
-    CHECK_UINT(l.len, MANY);
-    CHECK_INT(l.text[0], 'x');
-    last_line_done(&l);
-    free(text);
+    for (size_t at = 0; at < len; at += piece)
+        exec_output_add(&o, text + at, len - at < piece ? len - at : piece);
+    exec_output_trim(&o);
+    CHECK_MSG(o.len == kept && (kept == 0 || memcmp(o.bytes, text + len - kept, kept) == 0),
+              "of \"%s\" by %zu \"%.*s\" is kept", text, piece, (int)o.len, o.bytes);
+    CHECK_INT(o.truncated, len > max);
+    CHECK(o.size <= 2 * max);
+    exec_output_done(&o);
+}
+
+TEST(of_an_output_its_end_is_kept) {
+    for (size_t max = 1; max < 12; max++)
+        for (size_t piece = 1; piece < 30; piece++) {
+            output_keeps("", max, piece);
+            output_keeps("abc", max, piece);
+            output_keeps("abcdefghijklmnopqrstuvwxyz", max, piece);
+        }
 }
 
 /* ---- Addresses ---- */

@@ -27,15 +27,14 @@ typedef enum stage_twist {
 
 typedef struct stage_run {
     const char *id;
-    uint32_t    attempt;
-    dn_run_type type;
+    dn_blob    *body;   /* NULL: {"id":id} */
     int64_t     cut_ms; /* 0: it is not cut */
     stage_twist twist;
 
     /* What came of it. */
     int           messages;
     dn_run_result result;
-    char          detail[256];
+    dn_run_answer answer; /* with a reference to its body */
     int64_t       after_ms, lasts_ms;
 } stage_run;
 
@@ -81,15 +80,19 @@ typedef struct task {
     int64_t     begun_ms;
 } task;
 
-static inline dn_run_request stage_request(const stage *s, const stage_run *r, int64_t now_ms) {
+/* The key is work:{id}, with '-' for what a key cannot have. */
+static inline dn_run_request stage_request(const stage *s, const stage_run *r, int64_t now_ms,
+                                           char key[64]) {
+    char      body[128];
+    const int key_len = snprintf(key, 64, "work:%s", r->id);
+    const int body_len = snprintf(body, sizeof body, "{\"id\":\"%s\"}", r->id);
+
+    for (char *c = key; *c; c++)
+        if (*c <= ' ' || *c > '~') *c = '-';
     return (dn_run_request){
-        .type = r->type,
-        .user_id = r->id,
-        .user_id_len = strlen(r->id),
-        .day = 20000, /* 2024-10-04 */
-        .due = 8 * 60 + 30,
-        .attempt = r->attempt,
-        .context_epoch = 7,
+        .key = key,
+        .key_len = (size_t)key_len,
+        .body = r->body ? dn_blob_ref(r->body) : dn_blob_of(body, (size_t)body_len),
         .now_ms = now_ms,
         .timeout_ms = s->timeout_ms,
         .entropy = {1, 2, 3},
@@ -98,9 +101,10 @@ static inline dn_run_request stage_request(const stage *s, const stage_run *r, i
 
 static inline int execution_init(dn_self *self, void *state, const void *config) {
     task *t = state;
+    char  key[64];
 
     t->c = *(const task_config *)config;
-    const dn_run_request request = stage_request(t->c.s, t->c.r, dn_now_ms(self));
+    const dn_run_request request = stage_request(t->c.s, t->c.r, dn_now_ms(self), key);
     t->begun_ms = stage_real_ms();
     CHECK_INT(dn_run_begin(t->c.s->runner, self, &request, STAGE_TOLD, &t->run), DN_OK);
     t->c.r->lasts_ms = dn_run_lasts_ms(t->run);
@@ -131,7 +135,8 @@ static inline int execution_on_told(dn_self *self, void *state, const dn_msg *ms
     r->messages++;
     r->result = *DN_BODY(dn_run_result, msg);
     r->after_ms = stage_real_ms() - t->begun_ms;
-    (void)snprintf(r->detail, sizeof r->detail, "%s", dn_run_detail_borrow(t->run));
+    r->answer = *dn_run_answer_borrow(t->run);
+    r->answer.body = dn_blob_ref(r->answer.body);
     return DN_STOP;
 }
 
@@ -247,25 +252,29 @@ static inline stage_run *stage_asks(stage *s, const char *id) {
 
     CHECK(s->len <= STAGE_RUNS_MAX);
     r->id = id;
-    r->attempt = 1;
     return r;
 }
 
 static inline void check_came(const char *file, int line, const stage_run *r, dn_outcome outcome,
-                              dn_error_class cls, uint32_t code) {
-    char              check[400];
-    const char *const class_text = dn_error_class_text(dn_run_class(r->result));
+                              dn_code_kind kind, uint32_t code) {
+    char check[400];
 
-    (void)snprintf(check, sizeof check, "%s:%d: outcome %d class %s code %u after %lld ms: %s",
-                   file, line, (int)dn_run_outcome(r->result), class_text ? class_text : "none",
-                   dn_run_code(r->result), (long long)r->after_ms, r->detail);
+    (void)snprintf(check, sizeof check, "%s:%d: outcome %d, code %u of kind %d after %lld ms: %s",
+                   file, line, (int)dn_run_outcome(r->result), dn_run_code(r->result),
+                   (int)dn_run_code_kind(r->result), (long long)r->after_ms, r->answer.error);
     CHECK_MSG(r->messages == 1, "%s:%d: %d messages", file, line, r->messages);
     CHECK_MSG(dn_run_outcome(r->result) == outcome, "%s", check);
-    CHECK_MSG(dn_run_class(r->result) == cls, "%s", check);
+    CHECK_MSG(dn_run_code_kind(r->result) == kind, "%s", check);
     CHECK_MSG(dn_run_code(r->result) == code, "%s", check);
 }
-#define CHECK_CAME(r, outcome, cls, code)                                                          \
-    check_came(__FILE__, __LINE__, (r), (outcome), (cls), (code))
+#define CHECK_CAME(r, outcome, kind, code)                                                         \
+    check_came(__FILE__, __LINE__, (r), (outcome), (kind), (code))
+
+#define CHECK_BODY(r, text)                                                                        \
+    do {                                                                                           \
+        CHECK_UINT(dn_blob_len((r)->answer.body), strlen(text));                                   \
+        CHECK(memcmp(dn_blob_bytes_borrow((r)->answer.body), (text), strlen(text)) == 0);          \
+    } while (0)
 
 /* What libuv opens once for a process is open after this. */
 static inline void stage_warms_up(void) {

@@ -94,7 +94,7 @@ TEST(over_tls_a_run_is_the_same_post_and_connections_are_kept) {
     for (int i = 0; i < 20; i++) stage_asks(s, "ada");
     s->config.ca_file = ca_path;
     stage_plays_clean(s);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
     CHECK_MSG(strncmp(peer_seen->request, "POST /run HTTP/1.1\r\n", 20) == 0, "%s",
               peer_seen->request);
     CHECK_INT(atomic_load(&peer_seen->accepted), 1);
@@ -106,7 +106,7 @@ TEST(a_certificate_nobody_vouches_for_is_an_error_and_nothing_is_said) {
 
     stage_asks(s, "ada");
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
     CHECK_INT(atomic_load(&peer_seen->requests), 0);
     ends();
 }
@@ -117,7 +117,7 @@ TEST(a_certificate_for_somebody_else_is_an_error_and_nothing_is_said) {
     stage_asks(s, "ada");
     s->config.ca_file = ca_path;
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CLASS_REQ, 0);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
     CHECK_INT(atomic_load(&peer_seen->requests), 0);
     ends();
 }
@@ -188,7 +188,7 @@ TEST(where_it_is_offered_many_runs_share_one_connection_of_http2) {
     s->config.http2 = true;
     s->at_once = 50;
     stage_plays_clean(s);
-    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    for (size_t i = 0; i < s->len; i++) CHECK_CAME(&s->runs[i], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
     CHECK_INT(atomic_load(&peer_seen->requests), 200);
     CHECK_INT(atomic_load(&peer_seen->accepted), 1);
     ends();
@@ -201,7 +201,7 @@ TEST(where_http2_is_not_offered_it_is_http1) {
     s->config.ca_file = ca_path;
     s->config.http2 = true;
     stage_plays_clean(s);
-    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CLASS_NONE, 200);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_OK, DN_CODE_HTTP, 200);
     ends();
 }
 

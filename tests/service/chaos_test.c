@@ -43,27 +43,31 @@ static int watched_write(dn_store *store, const dn_write *writes, size_t len,
 /* Each start is within its window by the due that is stored, and of a day that is open. */
 static dn_script_answer watched_script(void *context, const dn_run_request *r) {
     const int64_t now_ms = dn_sim_wall_ms(w.sim);
+    char          text[DN_ID_MAX], id[DN_ID_MAX + 1] = {0};
     dn_user       u;
 
     (void)context;
     w.jobs_len = 0;
-    char id[DN_ID_MAX + 1] = {0};
-    memcpy(id, r->user_id, r->user_id_len);
-    if (dn_store_user(disk.real, id, r->user_id_len, &u) == DN_OK && u.due == r->due) {
+    const dn_daily_request daily = request_of(r, text);
+    memcpy(id, daily.id, daily.id_len);
+    if (dn_store_user(disk.real, id, daily.id_len, &u) == DN_OK && u.due == daily.due) {
         const dn_daily_user user = {u.due, u.last_day, u.starts_on};
-        CHECK_MSG(dn_daily_may_start(&user, r->day, w.config.window_minutes, now_ms),
+        CHECK_MSG(dn_daily_may_start(&user, daily.day, w.config.window_minutes, now_ms),
                   "%s starts for day %d outside its window, or after it was finalized", id,
-                  (int)(r->day - TODAY));
+                  (int)(daily.day - TODAY));
     }
-    dn_script_answer a = {.how = DN_SCRIPT_ENDS,
-                          .result = dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0),
+    dn_script_answer a = {.end = DN_SCRIPT_ENDS,
+                          .result = dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0),
                           .duration_ms = 1 + pick((uint32_t)w.config.job_timeout_ms * 3 / 2)};
     switch (pick(8)) {
-    case 0: a.how = DN_SCRIPT_HANG; break;
-    case 1: a.how = DN_SCRIPT_CRASH; break;
+    case 0: a.end = DN_SCRIPT_HANG; break;
+    case 1: a.end = DN_SCRIPT_CRASH; break;
     case 2:
     case 3:
-    case 4: a.result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CLASS_LLM, 0); break;
+    case 4:
+        a.result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_NONE, 0);
+        a.body = error_body(DN_CLASS_LLM);
+        break;
     default: break;
     }
     return a;

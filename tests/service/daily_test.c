@@ -1014,7 +1014,7 @@ TEST(each_cutoff_is_told_to_the_hook_until_it_takes_it) {
     const int before = starts_of("ada");
     world_runs_to(AT(8, 1));
     CHECK(starts_of("ada") > before + 2); /* it is refused, and told again */
-    CHECK_INT(w.jobs[w.jobs_len - 1].type, DN_RUN_CUTOFF);
+    CHECK_INT(w.jobs[w.jobs_len - 1].type, DN_REQUEST_CUTOFF);
     CHECK_UINT(w.jobs[w.jobs_len - 1].epoch, 1);
     CHECK_INT(w.jobs[w.jobs_len - 1].day, TODAY);
     job_is_ok("ada", 0, 100);
@@ -1071,7 +1071,7 @@ TEST(a_cutoff_behind_a_clock_that_was_set_forward_has_its_hook_at_once) {
     user("bob", DUE(10, 2));
     world_runs_to(AT(10, 2) + 1000);
     CHECK_INT(starts_of("bob"), 1);
-    CHECK_INT(start_of("bob", 1)->type, DN_RUN_CUTOFF);
+    CHECK_INT(start_of("bob", 1)->type, DN_REQUEST_CUTOFF);
     world_ends();
 }
 

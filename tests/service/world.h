@@ -7,6 +7,8 @@
 #include "backend.h"
 #include "diurnal/sim.h"
 #include "obs/log.h"
+#include "service/daily_answer.h"
+#include "service/daily_request.h"
 #include "service/messages.h"
 #include "service/service.h"
 #include "test.h"
@@ -75,11 +77,11 @@ static inline int disk_idle(dn_store *s) {
 enum { JOBS_MAX = 4096, RULES_MAX = 256 };
 
 typedef struct job {
-    char        id[DN_ID_MAX + 1];
-    dn_day      day;
-    uint32_t    attempt, epoch;
-    int64_t     at_ms;
-    dn_run_type type;
+    char                  id[DN_ID_MAX + 1];
+    dn_day                day;
+    uint32_t              attempt, epoch;
+    int64_t               at_ms;
+    dn_daily_request_type type;
 } job;
 
 /* How the attempts of an id go; attempt 0: all of them; an empty id: everybody's. The last that fits counts. */
@@ -111,36 +113,59 @@ typedef struct world {
 
 static world w;
 
+static inline dn_daily_request request_of(const dn_run_request *r, char id[DN_ID_MAX]) {
+    dn_daily_request daily;
+
+    CHECK_INT(
+        dn_daily_request_read(dn_blob_bytes_borrow(r->body), dn_blob_len(r->body), id, &daily),
+        DN_OK);
+    return daily;
+}
+
+/* The body of an answer that names that class, for the life of the program. */
+static inline dn_blob *error_body(dn_error_class error_class) {
+    static dn_blob *bodies[DN_CLASS_UNKNOWN + 1];
+
+    if (error_class != DN_CLASS_NONE && !bodies[error_class])
+        bodies[error_class] = dn_daily_error_new(error_class);
+    return bodies[error_class];
+}
+
 static inline dn_script_answer script(void *context, const dn_run_request *r) {
-    dn_script_answer answer = {
-        .how = DN_SCRIPT_ENDS,
-        .result = dn_run_result_of(DN_OUTCOME_OK, DN_CLASS_NONE, 0),
-        .duration_ms = 500,
+    char                   id[DN_ID_MAX];
+    const dn_daily_request daily = request_of(r, id);
+    dn_script_answer       answer = {
+              .end = DN_SCRIPT_ENDS,
+              .result = dn_run_result_of(DN_OUTCOME_OK, DN_CODE_NONE, 0),
+              .duration_ms = 500,
     };
 
     (void)context;
     CHECK(w.jobs_len < JOBS_MAX);
     job *j = &w.jobs[w.jobs_len++];
-    *j = (job){.day = r->day,
-               .attempt = r->attempt,
-               .epoch = r->context_epoch,
+    *j = (job){.day = daily.day,
+               .attempt = daily.attempt,
+               .epoch = daily.context_epoch,
                .at_ms = dn_sim_wall_ms(w.sim),
-               .type = r->type};
-    memcpy(j->id, r->user_id, r->user_id_len);
+               .type = daily.type};
+    memcpy(j->id, daily.id, daily.id_len);
     for (int i = 0; i < w.rules_len; i++)
         if ((!*w.rules[i].id || strcmp(w.rules[i].id, j->id) == 0) &&
-            (w.rules[i].attempt == 0 || w.rules[i].attempt == r->attempt))
+            (w.rules[i].attempt == 0 || w.rules[i].attempt == daily.attempt))
             answer = w.rules[i].answer;
     return answer;
 }
 
 static inline void job_answers(const char *id, uint32_t attempt, dn_outcome outcome,
-                               dn_error_class cls, int64_t ms) {
+                               dn_error_class error_class, int64_t ms) {
     CHECK(w.rules_len < RULES_MAX);
     rule *r = &w.rules[w.rules_len++];
     snprintf(r->id, sizeof r->id, "%s", id);
     r->attempt = attempt;
-    r->answer = (dn_script_answer){DN_SCRIPT_ENDS, dn_run_result_of(outcome, cls, 0), ms};
+    r->answer = (dn_script_answer){.end = DN_SCRIPT_ENDS,
+                                   .result = dn_run_result_of(outcome, DN_CODE_NONE, 0),
+                                   .body = error_body(error_class),
+                                   .duration_ms = ms};
 }
 
 static inline void job_is_ok(const char *id, uint32_t attempt, int64_t ms) {
@@ -153,12 +178,12 @@ static inline void job_fails(const char *id, uint32_t attempt, dn_error_class cl
 
 static inline void job_hangs(const char *id, uint32_t attempt) {
     job_is_ok(id, attempt, 0);
-    w.rules[w.rules_len - 1].answer.how = DN_SCRIPT_HANG;
+    w.rules[w.rules_len - 1].answer.end = DN_SCRIPT_HANG;
 }
 
 static inline void job_crashes(const char *id, uint32_t attempt) {
     job_is_ok(id, attempt, 100);
-    w.rules[w.rules_len - 1].answer.how = DN_SCRIPT_CRASH;
+    w.rules[w.rules_len - 1].answer.end = DN_SCRIPT_CRASH;
 }
 
 /* The starts of an id so far; "" counts everybody's. */
