@@ -29,6 +29,7 @@ typedef struct watched {
     curl_socket_t fd;
     int           wanted;          /* by libcurl: UV_READABLE, UV_WRITABLE */
     int           watched;         /* by libuv */
+    bool          connected;       /* it was wanted for reading: there is a connection */
     uint32_t      reads;           /* since a transfer on it ended */
     uint64_t      received, heard; /* before the first of these that are counted; since then */
     bool          flooded;
@@ -223,14 +224,21 @@ static int on_progress(void *context, curl_off_t to_read, curl_off_t read, curl_
     return t->flooded; /* 1: it is given up */
 }
 
+/* libcurl 7.88 to 8.2 closes a socket that was never connected without on_close (curl issue 11439), so the watch of such a
+ * socket ends here: its number is given again. A socket that is open after all is watched anew when libcurl wants it. */
+static void let_go(http_loop *l, watched *w) {
+    w->wanted = 0;
+    if (!w->connected) watched_free(l, w);
+    else if (w->watched & UV_WRITABLE) watch(w, 0); /* it is always writable */
+}
+
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *socket_context) {
     http_loop *l = context;
     watched   *w = watched_of(l, fd);
 
     (void)socket_context;
     if (what == CURL_POLL_REMOVE) {
-        if (w) w->wanted = 0;
-        if (w && w->watched & UV_WRITABLE) watch(w, 0); /* it is always writable */
+        if (w) let_go(l, w);
         return 0;
     }
     if (!w) w = watched_new(l, fd);
@@ -240,6 +248,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
         t->socket_errno = ENOMEM;
         return 0;
     }
+    w->connected = w->connected || what & CURL_POLL_IN;
     w->wanted = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
     watch(w, w->wanted);
     return 0;

@@ -255,6 +255,49 @@ TEST(a_flood_of_informational_answers_is_an_error) {
     ends_as(floods_with_informational_answers, DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 102);
 }
 
+/* ---- Connections that are never made ---- */
+
+/* A listener whose queue is full, so that no handshake with it ever ends. Returns its port. */
+static uint16_t listens_and_never_accepts(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t          len = sizeof at;
+    const int          listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK_INT(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+    CHECK_INT(listen(listener, 0), 0);
+    CHECK_INT(getsockname(listener, (struct sockaddr *)&at, &len), 0);
+    for (int i = 0; i < 4; i++) {
+        const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        (void)connect(fd, (struct sockaddr *)&at, sizeof at);
+    }
+    return ntohs(at.sin_port);
+}
+
+static stage *one_run_without_connection(void) {
+    static char url[64];
+
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/", listens_and_never_accepts());
+    stage *s = stage_of(url);
+    stage_asks(s, "ada");
+    return s;
+}
+
+TEST(a_connect_that_takes_too_long_leaves_no_handle) {
+    stage *s = one_run_without_connection();
+
+    s->timeout_ms = 50;
+    stage_plays_clean(s);
+    CHECK_INT(dn_run_outcome(s->runs[0].result), DN_OUTCOME_TIMEOUT);
+}
+
+TEST(a_connect_that_is_cut_leaves_no_handle) {
+    stage *s = one_run_without_connection();
+
+    s->runs[0].cut_ms = 50;
+    stage_plays_clean(s);
+    CHECK_CAME(&s->runs[0], DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
+}
+
 /* ---- Bad manners: too much ---- */
 
 static void floods_ok(int fd) {
