@@ -1,8 +1,8 @@
 /* http_test.c - an http runner against endpoints of good and of bad manners. Each bad manner ends as
  * its result, within its limit, with every descriptor and every connection closed. */
 #define _GNU_SOURCE /* RTLD_NEXT */
+#include "http_sign.h"
 #include "peer.h"
-#include "sign.h"
 #include "stage.h"
 
 #include <dlfcn.h>

@@ -1,11 +1,11 @@
 /* parts_test.c - the parts of a runner that are functions of their arguments. */
-#include "address.h"
-#include "command.h"
+#include "exec_command.h"
 #include "exec_output.h"
+#include "http_address.h"
 #include "http_headers.h"
+#include "http_sign.h"
 #include "last_line.h"
 #include "scheme.h"
-#include "sign.h"
 #include "test.h"
 #include "traceparent.h"
 

@@ -1,9 +1,9 @@
-/* http_loop.h - many transfers of libcurl at once, on the libuv loop of an actor.
+/* http_client.h - many transfers of libcurl at once, on the libuv loop of an actor.
  * It knows connections and descriptors, and nothing of jobs. Everything is called on the loop's
  * thread; done is called from callbacks of the loop, and may give that transfer back and start one,
  * but stop or free nothing else. */
-#ifndef DIURNAL_RUNNER_HTTP_LOOP_H
-#define DIURNAL_RUNNER_HTTP_LOOP_H
+#ifndef DIURNAL_RUNNER_HTTP_CLIENT_H
+#define DIURNAL_RUNNER_HTTP_CLIENT_H
 
 #include "diurnal/base.h"
 

@@ -1,6 +1,6 @@
-/* url.h - the URL of an http runner, looked at before it is used. Any thread. */
-#ifndef DIURNAL_RUNNER_URL_H
-#define DIURNAL_RUNNER_URL_H
+/* http_url.h - the URL of an http runner, looked at before it is used. Any thread. */
+#ifndef DIURNAL_RUNNER_HTTP_URL_H
+#define DIURNAL_RUNNER_HTTP_URL_H
 
 #include "runner.h"
 

@@ -1,9 +1,9 @@
-/* url.c - see url.h. libcurl's own parser, so that what is checked here is what will be asked there.
+/* http_url.c - see http_url.h. libcurl's own parser, so that what is checked here is what will be asked there.
  * A URL may hold what nobody should read in a log (credentials, a token behind the '?'), so no
  * sentence here repeats it. */
-#include "url.h"
+#include "http_url.h"
 
-#include "address.h"
+#include "http_address.h"
 #include "scheme.h"
 
 #include <ctype.h>

@@ -9,7 +9,7 @@
  *
  * A process may outlive its run: it is the runner's until it is reaped. */
 #define _GNU_SOURCE /* memfd_create */
-#include "command.h"
+#include "exec_command.h"
 #include "exec_output.h"
 #include "last_line.h"
 #include "scheme.h"

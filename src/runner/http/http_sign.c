@@ -1,6 +1,6 @@
-/* sign.c - see sign.h. A context is keyed once for each secret: that is most of the cost of a small
+/* http_sign.c - see http_sign.h. A context is keyed once for each secret: that is most of the cost of a small
  * HMAC. */
-#include "sign.h"
+#include "http_sign.h"
 
 #include <inttypes.h>
 #include <openssl/core_names.h>

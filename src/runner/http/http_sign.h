@@ -1,7 +1,7 @@
-/* sign.h - Standard Webhooks 1.0.0: the symmetric signature of a request.
+/* http_sign.h - Standard Webhooks 1.0.0: the symmetric signature of a request.
  * A signer belongs to one loop. Its keys are wiped when it goes. */
-#ifndef DIURNAL_RUNNER_SIGN_H
-#define DIURNAL_RUNNER_SIGN_H
+#ifndef DIURNAL_RUNNER_HTTP_SIGN_H
+#define DIURNAL_RUNNER_HTTP_SIGN_H
 
 #include "diurnal/base.h"
 

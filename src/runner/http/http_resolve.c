@@ -1,8 +1,8 @@
-/* resolve.c - see resolve.h. One lookup at a time: a thread of the pool cannot be called back, and
+/* http_resolve.c - see http_resolve.h. One lookup at a time: a thread of the pool cannot be called back, and
  * the next lookup would only hang behind it. */
-#include "resolve.h"
+#include "http_resolve.h"
 
-#include "address.h"
+#include "http_address.h"
 
 #include <netdb.h>
 #include <stdio.h>

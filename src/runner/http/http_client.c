@@ -1,4 +1,4 @@
-/* http_loop.c - see http_loop.h.
+/* http_client.c - see http_loop.h.
  * What is easily got wrong, and is right here: libcurl is never called from its own callbacks; a
  * descriptor is no longer watched when it is closed; where completions are read, next to nothing is
  * started, or hot connections starve the others.
@@ -7,10 +7,10 @@
  * every request. Each of these is a system call. So a socket goes on being watched when libcurl has
  * let it go, until it becomes readable while nobody wants it (the peer has closed); the next request
  * finds it watched already. */
-#include "http_loop.h"
+#include "http_client.h"
 
-#include "address.h"
-#include "received.h"
+#include "http_address.h"
+#include "http_received.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* http.c - a run is one POST.
- * Who is asked is found by resolve.c, how many at once is http_loop.c's; here a request is put
+ * Who is asked is found by http_resolve.c, how many at once is http_client.c's; here a request is put
  * together, an answer read as far as it matters, and what went wrong said in a line. A run that
  * crashes its actor costs its connection.
  *
@@ -12,13 +12,13 @@
  * - Extensions of chunks, or what else is neither headers nor body, without end: an error.
  * - Nothing, or next to nothing: idle_ms, and the run's own limit, which whoever began it watches
  *   too. */
+#include "http_client.h"
 #include "http_headers.h"
-#include "http_loop.h"
-#include "resolve.h"
+#include "http_resolve.h"
+#include "http_sign.h"
+#include "http_url.h"
 #include "scheme.h"
-#include "sign.h"
 #include "traceparent.h"
-#include "url.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
-/* resolve.h - where one host is, found without ever holding up the loop.
+/* http_resolve.h - where one host is, found without ever holding up the loop.
  * libcurl would ask in a thread of its own for each transfer and join it when the transfer is given
  * up: with DNS dead, the loop stands still for ten seconds. So the one name a runner has is asked
  * for here, once for all its runs, in libuv's pool; answers are kept for half a minute, and used for
  * some more while nothing better is to be had. */
-#ifndef DIURNAL_RUNNER_RESOLVE_H
-#define DIURNAL_RUNNER_RESOLVE_H
+#ifndef DIURNAL_RUNNER_HTTP_RESOLVE_H
+#define DIURNAL_RUNNER_HTTP_RESOLVE_H
 
 #include "diurnal/base.h"
 

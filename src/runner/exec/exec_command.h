@@ -1,9 +1,9 @@
-/* command.h - what an exec runner starts: a program, its arguments, its environment.
+/* exec_command.h - what an exec runner starts: a program, its arguments, its environment.
  * There is no shell. "exec:/path one 'two'" is split at spaces; "double quotes" keep spaces
  * together, and a backslash takes the next character as it is, inside quotes and outside; nothing
  * else means anything. Any thread. */
-#ifndef DIURNAL_RUNNER_COMMAND_H
-#define DIURNAL_RUNNER_COMMAND_H
+#ifndef DIURNAL_RUNNER_EXEC_COMMAND_H
+#define DIURNAL_RUNNER_EXEC_COMMAND_H
 
 #include "diurnal/base.h"
 

@@ -1,5 +1,5 @@
-/* address.c - see address.h. */
-#include "address.h"
+/* http_address.c - see http_address.h. */
+#include "http_address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

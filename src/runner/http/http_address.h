@@ -1,10 +1,10 @@
-/* address.h - addresses no job is meant to live at.
+/* http_address.h - addresses no job is meant to live at.
  * A URL is configuration, but its name is resolved by somebody's DNS: whoever answers there must not
  * be able to point us at the credentials that cloud machines keep on link-local and metadata
  * addresses. Loopback and private networks stay open, because that is where the endpoint of a job
  * normally is: next door. Any thread. */
-#ifndef DIURNAL_RUNNER_ADDRESS_H
-#define DIURNAL_RUNNER_ADDRESS_H
+#ifndef DIURNAL_RUNNER_HTTP_ADDRESS_H
+#define DIURNAL_RUNNER_HTTP_ADDRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

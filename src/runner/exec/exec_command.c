@@ -1,5 +1,5 @@
-/* command.c - see command.h. */
-#include "command.h"
+/* exec_command.c - see exec_command.h. */
+#include "exec_command.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* received.c - see received.h. Alone in a file, for the system's own header of TCP goes with no other. */
-#include "received.h"
+/* http_received.c - see http_received.h. Alone in a file, for the system's own header of TCP goes with no other. */
+#include "http_received.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
