@@ -121,7 +121,7 @@ static void make(const char *dir, uint64_t n, const char *plan) {
                         .starts_on = first_day(plan, due_of(plan, i, at_ms), at_ms)},
             };
         }
-        if (dn_store_write(store, writes, len, results) < 0)
+        if (dn_store_write(store, writes, len, results, NULL) < 0)
             wrong("the users cannot be registered");
     }
     dn_store_free(store);

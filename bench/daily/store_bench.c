@@ -77,7 +77,7 @@ static dn_store *ours_open(const char *dir) {
 }
 
 static void ours_write(dn_store *store, size_t len) {
-    const int code = dn_store_write(store, writes, len, results);
+    const int code = dn_store_write(store, writes, len, results, NULL);
 
     if (code < 0) wrong("a batch failed: %s", dn_error_text(code));
     for (size_t i = 0; i < len; i++)

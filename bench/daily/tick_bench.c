@@ -85,7 +85,7 @@ static dn_store *store_with(uint64_t users) {
                                              .due = (uint32_t)(i % DN_DAY_MINUTES),
                                              .starts_on = DAY}};
         }
-        if (dn_store_write(store, writes, len, results) < 0) wrong("no memory for the users");
+        if (dn_store_write(store, writes, len, results, NULL) < 0) wrong("no memory for the users");
     }
     return store;
 }

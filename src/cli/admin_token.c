@@ -97,7 +97,7 @@ int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *ou
         return DN_EIO;
     }
     memcpy(t.name, name, sizeof name);
-    rc = dn_store_write(store, &write, 1, &result);
+    rc = dn_store_write(store, &write, 1, &result, NULL);
     *out_made = rc == DN_OK;
     if (rc < 0)
         (void)snprintf(why, ADMIN_TOKEN_WHY, "the admin token cannot be kept: %s",

@@ -73,7 +73,8 @@ const dn_class dn_kv_class = {
 
 static int outbox_clock_begins(dn_self *self, kv *k) {
     int64_t   begun_ms = 0;
-    const int rc = dn_store_hooks_clock(k->store, dn_now_ms(self), &begun_ms);
+    const int rc =
+        dn_store_hooks_clock(k->store, dn_store_now_ms(k->store, dn_now_ms(self)), &begun_ms);
 
     kv_look_at(k, rc, "reading the outbox");
     k->outbox_ahead_ms = begun_ms - dn_mono_ns(self) / 1000000;
@@ -95,12 +96,14 @@ static int kv_init(dn_self *self, void *state, const void *config) {
     dn_own(self, &k->pending_missed, numbers_release);
     k->writes = dn_alloc(self, most * sizeof *k->writes);
     k->results = dn_alloc(self, most * sizeof *k->results);
+    k->changes = dn_alloc(self, most * sizeof *k->changes);
     k->sources = dn_alloc(self, most * sizeof *k->sources);
     k->users = dn_alloc(self, KV_PAGE_USERS * sizeof *k->users);
     k->answer = dn_alloc(self, KV_ANSWER_BYTES);
     dn_pipe_init(self, &k->to_tick, ACTOR_TICK, MSG_USERS_CHANGED);
     dn_pipe_init(self, &k->to_queue, ACTOR_QUEUE, MSG_USERS_CHANGED);
     dn_pipe_init(self, &k->to_executor, ACTOR_EXECUTOR, MSG_FINALIZED);
+    k->changes_seq = dn_store_follow(k->store);
     int rc = dn_store_count(k->store, &k->status.users);
     kv_look_at(k, rc, "counting users");
     if (rc == DN_OK) rc = outbox_clock_begins(self, k);

@@ -58,7 +58,9 @@ typedef struct kv {
     dn_write_result *results;
     const void     **sources; /* the entries they are made of */
     size_t           len;
-    uint64_t         days; /* missed, in all of them */
+    uint64_t         days;        /* missed, in all of them */
+    dn_user_change  *changes;     /* of the last commit */
+    uint64_t         changes_seq; /* Tick and Queue have been told up to this commit */
 
     bool        loading;                         /* a planner, page by page: pending_ok is kept */
     bool        full, stopping, going_on, fresh; /* fresh: something came since the last try */

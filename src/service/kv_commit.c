@@ -42,6 +42,7 @@ static void write_cutoff(kv *k, dn_write *w, const dn_cutoff *c, instants now) {
 static void write_success(dn_write *w, const dn_success *s) {
     *w = (dn_write){
         .op = DN_WRITE_FINALIZE,
+        .context = s->ticket,
         .finalize =
             {
                 .registration = s->n,
@@ -141,7 +142,8 @@ static void gather_one(kv *k, kv_waiting *w, instants now) {
 
 /* Puts together what stands first. A call is taken whole: its answer is one. */
 static void gather(dn_self *self, kv *k) {
-    const instants now = {.wall_ms = dn_now_ms(self), .outbox_ms = kv_outbox_ms(self, k)};
+    const instants now = {.wall_ms = dn_store_now_ms(k->store, dn_now_ms(self)),
+                          .outbox_ms = kv_outbox_ms(self, k)};
 
     k->len = k->line.gathered = 0;
     k->days = 0;
@@ -170,12 +172,24 @@ static void add_change(dn_self *self, dn_pipe *to, const dn_user *u, uint64_t ti
     if (id_len > 0) dn_id_copy(c->id, u->id, id_len);
 }
 
-/* Whom the planner knows it knows by the number: the id of that one goes to it only where it has more to do with the
- * change than to make it. */
-static void tell_change(dn_self *self, kv *k, const dn_user *u, uint64_t ticket, bool removed,
-                        bool by_hand) {
-    add_change(self, &k->to_tick, u, /* ticket= */ 0, removed, by_hand ? u->id_len : 0);
-    add_change(self, &k->to_queue, u, ticket, removed, u->id_len);
+/* Tick knows a user by the number, so it gets the id only with a change by request. The context of a write is the
+ * ticket of the run it ends, or 0. */
+static void tell_change(dn_self *self, kv *k, const dn_user_change *c) {
+    const dn_user *u = &c->user;
+
+    add_change(self, &k->to_tick, u, /* ticket= */ 0, c->removed, c->by_request ? u->id_len : 0);
+    add_change(self, &k->to_queue, u, c->context, c->removed, u->id_len);
+}
+
+/* To Tick and Queue: the users as the last commit left them. */
+static void tell_changes(dn_self *self, kv *k) {
+    const size_t max = KV_WRITES_MAX + KV_SETS_MAX;
+    size_t       len = 0;
+
+    const int rc =
+        dn_store_changes(k->store, k->changes_seq, k->changes, max, &len, &k->changes_seq);
+    if (rc < 0) dn_fail_code(rc, "the changes of a commit cannot be read");
+    for (size_t i = 0; i < len; i++) tell_change(self, k, &k->changes[i]);
 }
 
 static void forget_attempts(kv *k, uint64_t n, dn_day day) {
@@ -225,9 +239,6 @@ static void finalized(dn_self *self, kv *k, const struct dn_write_finalize *w,
     if (r->wrote == DN_WROTE || r->wrote == DN_WROTE_LATE)
         forget_attempts(k, w->registration, w->day);
     say_finalized(self, k, w, r);
-    /* What was refused is told of too: the planner asked because it did not know. */
-    const uint64_t ticket = w->status == DN_DAILY_CUTOFF ? 0 : source->ticket;
-    if (r->wrote != DN_WROTE_GONE) tell_change(self, k, &r->user, ticket, false, false);
     if (w->status == DN_DAILY_CUTOFF) return;
     dn_finalized *f = dn_pipe_add(self, &k->to_executor, sizeof *f);
     f->executor = source->executor;
@@ -243,7 +254,6 @@ static void missed(dn_self *self, kv *k, const struct dn_write_missed *w,
 
     waits_no_more(&k->pending_missed, w->registration,
                   w->last); /* later ones of the same user may */
-    if (r->wrote != DN_WROTE_GONE) tell_change(self, k, &r->user, /* ticket= */ 0, false, false);
     /* Rows that were there before are those of the first days. */
     for (uint32_t i = r->rows; i > 0; i--)
         say(self, k, DN_HAPPENED_MISSED, &r->user, w->last - (dn_day)i + 1, DN_DAILY_MISSED);
@@ -262,7 +272,7 @@ static void answer_user(dn_self *self, const dn_msg *msg, int status, const dn_u
     dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
 }
 
-/* What each write has come to, for everyone but who waits for an answer. */
+/* What each write has come to: for the journal, telemetry, the executor and the hooks. */
 static void tell(dn_self *self, kv *k) {
     bool hooks = false;
 
@@ -272,13 +282,11 @@ static void tell(dn_self *self, kv *k) {
 
         switch (w->op) {
         case DN_WRITE_SET:
-            tell_change(self, k, &r->user, /* ticket= */ 0, false, true);
             say(self, k, DN_HAPPENED_SET, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
             if (r->wrote == DN_WROTE_NEW) k->status.users++;
             break;
         case DN_WRITE_REMOVE:
             if (r->wrote != DN_WROTE) break;
-            tell_change(self, k, &r->user, /* ticket= */ 0, true, true);
             say(self, k, DN_HAPPENED_REMOVED, &r->user, DN_DAY_NONE, DN_DAILY_NONE);
             for (dn_day day = 0; day < 2; day++)
                 (void)dn_number_map_remove(&k->attempts, kv_attempts_key(r->user.n, day));
@@ -388,7 +396,7 @@ static void well_again(dn_self *self, kv *k) {
 static int write_all(dn_self *self, const kv *k) {
     const bool    said = dn_event_wanted(&dn_commit_stop);
     const int64_t begun_ns = said ? dn_read_mono_ns(self) : 0;
-    const int     rc = dn_store_write(k->store, k->writes, k->len, k->results);
+    const int     rc = dn_store_write(k->store, k->writes, k->len, k->results, NULL);
 
     if (said)
         DN_EMIT(dn_commit_stop, .duration_ms = (double)(dn_read_mono_ns(self) - begun_ns) / 1e6,
@@ -406,6 +414,7 @@ void kv_commit(dn_self *self, kv *k) {
         k->wrote_lately = true;
         well_again(self, k);
         tell(self, k);
+        tell_changes(self, k);
     }
     settle(self, k, rc);
     if (rc < 0 && k->line.len > 0) try_later(self, k, rc);

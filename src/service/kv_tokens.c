@@ -25,7 +25,7 @@ static int write_token(dn_self *self, const kv *k, const dn_msg *msg, const dn_w
                        dn_kv_token_answer answer) {
     dn_write_result result;
 
-    answer.status = dn_store_write(k->store, write, 1, &result);
+    answer.status = dn_store_write(k->store, write, 1, &result, NULL);
     kv_look_at(k, answer.status, "writing a token");
     if (answer.status == DN_OK && result.wrote == DN_WROTE_GONE) answer.status = DN_EDEAD;
     else if (answer.status == DN_OK && write->op == DN_WRITE_TOKEN_ADD)

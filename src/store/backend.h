@@ -1,11 +1,12 @@
-/* backend.h - what stands behind the door: one table of functions for each place a store can be kept.
- * store.c looks at what comes in and calls through the table; what a write makes of a user is in store_user.h, once,
- * so that no two backends can differ in it. */
+/* backend.h - what a backend implements: a table of functions, and a row in the table of URL schemes (store.c).
+ * store.c checks arguments, numbers commits and keeps their changes. store_user.h has the rules for writes, so that no two
+ * backends can differ in them. */
 #ifndef DIURNAL_STORE_BACKEND_H
 #define DIURNAL_STORE_BACKEND_H
 
 #include "store/outbox.h"
 #include "store/store.h"
+#include "store_changes.h"
 
 typedef struct store_ops {
     void (*free)(dn_store *store);
@@ -36,6 +37,7 @@ typedef struct store_ops {
 /* The first member of every backend's state. */
 struct dn_store {
     const store_ops *ops;
+    store_changes    changes; /* store.c alone touches them */
 };
 
 /* How the door finds a backend by the scheme of a URL. `place` is the rest of the URL. NULL: nothing can keep such a store

@@ -105,6 +105,6 @@ dn_store *dn_store_faulty_new(dn_store *real, const dn_store_faults *faults) {
     faulty *f = malloc(sizeof *f);
 
     if (!f) return NULL;
-    *f = (faulty){.door = {&faulty_ops}, .real = real, .faults = *faults};
+    *f = (faulty){.door = {.ops = &faulty_ops}, .real = real, .faults = *faults};
     return &f->door;
 }

@@ -1,5 +1,5 @@
-/* store.c - the door: what comes in is sound, and goes to the backend.
- * A write that is not sound is a bug of the caller, and shared ground would be damaged by it: an assert. */
+/* store.c - the door: checks arguments, calls the backend, numbers commits and keeps their changes.
+ * A malformed write is a bug of the caller and would damage durable data, so an assert stops it. */
 #include "backend.h"
 
 #include <assert.h>
@@ -96,14 +96,41 @@ int dn_store_held(const char *url, dn_store_hold *out_hold, char *why) {
 }
 
 void dn_store_free(dn_store *store) {
-    if (store) store->ops->free(store);
+    if (!store) return;
+    store_changes_done(&store->changes);
+    store->ops->free(store);
 }
 
-int dn_store_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results) {
-    assert(store);
+int dn_store_write(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results,
+                   uint64_t *out_seq) {
+    uint64_t seq = store->changes.seq;
+
     assert((writes && results) || len == 0);
     for (size_t i = 0; i < len; i++) assert(write_is_sound(&writes[i]));
-    return len == 0 ? DN_OK : store->ops->write(store, writes, len, results);
+    if (len > 0) {
+        int code = store_changes_reserve(&store->changes, len);
+        if (code == DN_OK) code = store->ops->write(store, writes, len, results);
+        if (code < 0) return code;
+        seq = store_changes_add(&store->changes, writes, len, results);
+    }
+    if (out_seq) *out_seq = seq;
+    return DN_OK;
+}
+
+int64_t dn_store_now_ms(const dn_store *store, int64_t caller_now_ms) {
+    (void)store;
+    return caller_now_ms;
+}
+
+uint64_t dn_store_follow(dn_store *store) {
+    store_changes_follow(&store->changes);
+    return store->changes.seq;
+}
+
+int dn_store_changes(dn_store *store, uint64_t after_seq, dn_user_change *rows, size_t max,
+                     size_t *out_len, uint64_t *out_seq) {
+    store_changes_read(&store->changes, after_seq, rows, max, out_len, out_seq);
+    return DN_OK;
 }
 
 int dn_store_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len) {

@@ -285,7 +285,7 @@ static void make_damaged(const char *data) {
                                     .id_len = (uint8_t)len,
                                     .starts_on = DN_DAY_NONE,
                                     .new_starts_on = 20000}};
-        CHECK_INT(dn_store_write(store, &w, 1, &result), DN_OK);
+        CHECK_INT(dn_store_write(store, &w, 1, &result, NULL), DN_OK);
     }
     dn_store_free(store);
     (void)snprintf(path, sizeof path, "%s/diurnal.db", data);

@@ -41,7 +41,7 @@ static void tell(stage *s, dn_happening_kind kind, int64_t steady_ms) {
 }
 
 static void write_one(const stage *s, dn_write w, dn_write_result *out_result) {
-    CHECK_INT(dn_store_write(s->store, &w, 1, out_result), DN_OK);
+    CHECK_INT(dn_store_write(s->store, &w, 1, out_result, NULL), DN_OK);
 }
 
 static void stage_opens(stage *s) {

@@ -40,7 +40,7 @@ static inline int disk_write(dn_store *store, const dn_write *writes, size_t len
                              dn_write_result *results) {
     (void)store;
     disk.writes++;
-    return disk.fails < 0 ? disk.fails : dn_store_write(disk.real, writes, len, results);
+    return disk.fails < 0 ? disk.fails : dn_store_write(disk.real, writes, len, results, NULL);
 }
 static inline int disk_load(dn_store *s, uint64_t after, dn_user *u, size_t max, size_t *len) {
     (void)s;
@@ -313,6 +313,7 @@ static inline void world_at(int64_t wall_ms) { world_at_with_seed(wall_ms, test_
 
 static inline void world_ends(void) {
     dn_sim_free(DN_TAKE(w.sim));
+    store_changes_done(&disk.door.changes);
     dn_store_free(DN_TAKE(disk.real));
 }
 

@@ -49,7 +49,7 @@ TEST_OF_BOTH(a_start_in_the_past_is_no_earlier_than_the_registration_of_the_id_a
     CHECK_INT(kit_do(store, again).user.starts_on, KIT_DAY + 2);
     /* What the id began on goes with it, in one transaction as in two. */
     const dn_write writes[] = {again, kit_remove("ada"), again};
-    CHECK_INT(dn_store_write(store, writes, 3, results), DN_OK);
+    CHECK_INT(dn_store_write(store, writes, 3, results, NULL), DN_OK);
     CHECK_INT(results[0].user.starts_on, KIT_DAY + 2);
     CHECK_INT(results[2].user.starts_on, KIT_DAY + 4);
 }
@@ -187,7 +187,7 @@ TEST_OF_BOTH(twice_in_one_batch_is_one_after_the_other) {
                                         DN_WROTE, DN_WROTE_GONE, DN_WROTE_NEW};
     dn_write_result       results[7];
 
-    CHECK_INT(dn_store_write(store, writes, 7, results), DN_OK);
+    CHECK_INT(dn_store_write(store, writes, 7, results, NULL), DN_OK);
     for (int i = 0; i < 7; i++) CHECK_INT(results[i].wrote, expected[i]);
     CHECK_UINT(results[1].user.context_epoch, 0);
     CHECK_UINT(results[4].user.context_epoch, 1);
@@ -213,7 +213,7 @@ TEST_OF_BOTH(a_herd_is_finalized_in_order_with_gaps_doubles_and_strangers) {
         writes[len++] = kit_cutoff(first + i, KIT_DAY, AT(KIT_DAY, 0));
         if (i % 7 == 0) writes[len++] = kit_cutoff(first + i, KIT_DAY, AT(KIT_DAY, 0));
     }
-    CHECK_INT(dn_store_write(store, writes, len, results), DN_OK);
+    CHECK_INT(dn_store_write(store, writes, len, results, NULL), DN_OK);
     for (size_t k = 0; k < len; k++) {
         const uint64_t i = writes[k].finalize.registration - first;
         const bool     again =
@@ -344,10 +344,10 @@ TEST_OF_BOTH(forgetting_takes_the_oldest_rows_a_few_thousand_at_a_time_and_leave
         snprintf(ids[i], sizeof ids[i], "u%d", i);
         writes[i] = kit_set(ids[i], 0);
     }
-    CHECK_INT(dn_store_write(store, writes, USERS, results), DN_OK);
+    CHECK_INT(dn_store_write(store, writes, USERS, results, NULL), DN_OK);
     for (dn_day day = KIT_DAY; day < KIT_DAY + 4; day++) {
         for (uint64_t i = 0; i < USERS; i++) writes[i] = kit_success(i + 1, day, AT(day, 0));
-        CHECK_INT(dn_store_write(store, writes, USERS, results), DN_OK);
+        CHECK_INT(dn_store_write(store, writes, USERS, results, NULL), DN_OK);
     }
     CHECK_UINT(kit_do(store, kit_forget(KIT_DAY + 3)).rows, 5000);
     CHECK_INT(dn_store_day(store, KIT_DAY, 0, &row, 1, &len), DN_OK);

@@ -175,7 +175,7 @@ static inline dn_write kit_token_remove(uint64_t id) {
 static inline dn_write_result kit_do(dn_store *store, dn_write w) {
     dn_write_result result;
 
-    CHECK_INT(dn_store_write(store, &w, 1, &result), DN_OK);
+    CHECK_INT(dn_store_write(store, &w, 1, &result, NULL), DN_OK);
     return result;
 }
 

@@ -108,14 +108,45 @@ static void check_result(const dn_write_result *actual, const dn_write_result *e
     free(should.text);
 }
 
+/* Both stores number the commit alike and give the same changes: those that the results tell of. */
+static void check_changes(dn_store *store, uint64_t seq, const dn_write_result *expected,
+                          size_t len) {
+    static dn_user_change changes[BATCH];
+    size_t                changes_len, at = 0;
+    uint64_t              up_to;
+
+    CHECK_INT(dn_store_changes(store, seq - 1, changes, BATCH, &changes_len, &up_to), DN_OK);
+    CHECK_UINT(up_to, seq);
+    for (size_t i = 0; i < len; i++) {
+        if (writes[i].op > DN_WRITE_MISSED || expected[i].wrote == DN_WROTE_GONE) continue;
+        kit_text is = {0}, should = {0};
+        CHECK(at < changes_len);
+        kit_say_user(&is, &changes[at].user);
+        kit_say_user(&should, &expected[i].user);
+        CHECK_STR(is.text, should.text);
+        CHECK_UINT(changes[at].seq, seq);
+        CHECK_UINT(changes[at].context, writes[i].context);
+        CHECK_INT(changes[at].removed, writes[i].op == DN_WRITE_REMOVE);
+        CHECK_INT(changes[at++].by_request, writes[i].op <= DN_WRITE_REMOVE);
+        free(is.text);
+        free(should.text);
+    }
+    CHECK_UINT(at, changes_len);
+}
+
 static void write_everywhere(size_t len) {
     dn_write_result expected[BATCH];
 
-    for (size_t i = 0; i < len; i++) expected[i] = model_write(&m, &writes[i]);
+    for (size_t i = 0; i < len; i++) {
+        writes[i].context = draw(1000);
+        expected[i] = model_write(&m, &writes[i]);
+    }
     for (int k = 0; k < 2; k++) {
+        uint64_t seq;
         memset(results, 0xa5, sizeof results); /* nothing of it may be relied upon */
-        CHECK_INT(dn_store_write(stores[k], writes, len, results), DN_OK);
+        CHECK_INT(dn_store_write(stores[k], writes, len, results, &seq), DN_OK);
         for (size_t i = 0; i < len; i++) check_result(&results[i], &expected[i], i);
+        check_changes(stores[k], seq, expected, len);
     }
 }
 
@@ -277,6 +308,7 @@ static void compare_users(void) {
 static void reopen(void) {
     dn_store_free(stores[1]);
     stores[1] = kit_open_days(kit_path("data"), ledger_days);
+    CHECK_UINT(dn_store_follow(stores[1]), 0);
 }
 
 /* The copy holds what the store held when it was finished, whatever was written meanwhile. */
@@ -314,6 +346,7 @@ static void run_history(uint32_t days) {
     m.ledger_since = DN_DAY_NONE;
     stores[0] = kit_open_days(NULL, days);
     stores[1] = kit_open_days(kit_path("data"), days);
+    for (int k = 0; k < 2; k++) CHECK_UINT(dn_store_follow(stores[k]), 0);
     draw_ids();
     for (int i = 0; i < BATCHES / TEST_SLOW_FACTOR; i++) {
         write_everywhere(draw_batch());

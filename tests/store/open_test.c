@@ -371,7 +371,7 @@ static void check_is_gone(dn_store *store) {
     const dn_write  set = kit_set("cleo", 0);
     dn_write_result result;
 
-    CHECK_INT(dn_store_write(store, &set, 1, &result), DN_EIO);
+    CHECK_INT(dn_store_write(store, &set, 1, &result, NULL), DN_EIO);
     const char *damage = dn_store_damage(store);
     CHECK_MSG(damage && strstr(damage, "/data/diurnal.db was removed, moved or replaced"), "%s",
               damage ? damage : "no word");

@@ -54,7 +54,7 @@ static inline void script_init(script *s, uint64_t *random) {
     kit_dump_well(memory, &text);
     s->after[0] = kit_copy(text.text);
     for (int b = 0; b < SCRIPT_BATCHES; b++) {
-        CHECK_INT(dn_store_write(memory, s->writes[b], s->len[b], results), DN_OK);
+        CHECK_INT(dn_store_write(memory, s->writes[b], s->len[b], results, NULL), DN_OK);
         kit_dump_well(memory, &text);
         s->after[b + 1] = kit_copy(text.text);
     }
@@ -69,7 +69,7 @@ static inline void script_done(script *s) {
 static inline int script_write(dn_store *store, const script *s, int batch) {
     static dn_write_result results[SCRIPT_BATCH_MAX];
 
-    return dn_store_write(store, s->writes[batch], s->len[batch], results);
+    return dn_store_write(store, s->writes[batch], s->len[batch], results, NULL);
 }
 
 /* After how many batches does a store hold this text? It must be `acknowledged` of them, or one more: the one that
