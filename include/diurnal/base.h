@@ -24,7 +24,8 @@
     X(DN_EKILLED, -9, "killed")                                                                    \
     X(DN_ESHUTDOWN, -10, "stopped on request")                                                     \
     X(DN_EINTENSITY, -11, "children failed more often than the supervisor allows")                 \
-    X(DN_EIO, -12, "input or output failed")
+    X(DN_EIO, -12, "input or output failed")                                                       \
+    X(DN_EAWAY, -13, "the store cannot be reached")
 
 enum {
 #define DN_CODE_ENUM(name, value, sentence) name = (value),

@@ -105,6 +105,10 @@ ask_step ask_refuse_status(ask *a, int status) {
     if (status == DN_EFULL)
         return ask_refuse(a, "full",
                           "the disk is full: nothing was written; make room, and try again");
+    if (status == DN_EAWAY)
+        return ask_refuse(
+            a, "unavailable",
+            "the store cannot be reached: the change may have been written; try again");
     return ask_refuse(a, "failed", "%s", dn_error_text(status));
 }
 

@@ -160,6 +160,9 @@ static route_step committed(dn_self *self, const route_world *w, exchange *x, im
     const size_t            len = dn_msg_size(reply) / sizeof *answers;
     const dn_day            today = dn_day_of_ms(dn_now_ms(self));
     for (size_t i = 0; i < len && i < b->sets; i++) {
+        if (answers[i].status == DN_EAWAY)
+            return exchange_answer(x, http_problem(503, "the store cannot be reached: send all of "
+                                                        "it again"));
         if (answers[i].status == DN_EFULL)
             return exchange_answer(x, http_problem(507, "the disk is full: make room, and send all "
                                                         "of it again"));

@@ -368,14 +368,20 @@ static void settle(dn_self *self, kv *k, int status) {
 
 /* ---- Trying ---- */
 
+static const char *why_writes_wait(int rc) {
+    if (rc == DN_EAWAY) return "the store cannot be reached";
+    return rc == DN_EFULL ? "the disk is full" : "out of memory";
+}
+
 static void try_later(dn_self *self, kv *k, int rc) {
     if (!k->full) {
         DN_SAY(k->config->journal, self, DN_HAPPENED_STORE_FAILED, .at_ms = dn_now_ms(self));
         k->full = true;
         k->retry_ms = KV_RETRY_LEAST_MS;
-        dn_log(DN_LOG_WARN, "store.full",
-               "%s: %" PRIu64 " writes wait in memory, and are tried again until there is room",
-               rc == DN_EFULL ? "the disk is full" : "out of memory", k->line.entries);
+        dn_log(DN_LOG_WARN, rc == DN_EAWAY ? "store.away" : "store.full",
+               "%s: %" PRIu64 " writes wait in memory, and are tried again until %s",
+               why_writes_wait(rc), k->line.entries,
+               rc == DN_EAWAY ? "it answers" : "there is room");
     } else {
         k->retry_ms = k->retry_ms * 2 < KV_RETRY_MOST_MS ? k->retry_ms * 2 : KV_RETRY_MOST_MS;
     }

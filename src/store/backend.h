@@ -37,7 +37,9 @@ typedef struct store_ops {
 /* The first member of every backend's state. */
 struct dn_store {
     const store_ops *ops;
-    store_changes    changes; /* store.c alone touches them */
+    /* store.c alone touches them. They come from the results of writes, so a backend that can lose an answer (DN_EAWAY)
+     * has to read them from its database instead. */
+    store_changes changes;
 };
 
 /* How the door finds a backend by the scheme of a URL. `place` is the rest of the URL. NULL: nothing can keep such a store

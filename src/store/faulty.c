@@ -1,4 +1,4 @@
-/* faulty.c - see faulty.h. All but writes goes through. */
+/* faulty.c - see faulty.h. Everything but writes is passed on. */
 #include "faulty.h"
 
 #include "backend.h"
@@ -19,7 +19,7 @@ static int faulty_write(dn_store *s, const dn_write *writes, size_t len, dn_writ
     const faulty *f = of(s);
     int           rc = f->faults.before ? f->faults.before(f->faults.context) : DN_OK;
 
-    /* Not through the door once more: it has looked at them. */
+    /* Past the door of the real store: this one has checked the writes and keeps their changes. */
     if (rc == DN_OK) rc = f->real->ops->write(f->real, writes, len, results);
     return rc == DN_OK && f->faults.after ? f->faults.after(f->faults.context) : rc;
 }

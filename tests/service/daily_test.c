@@ -591,6 +591,49 @@ TEST(a_registration_on_a_full_disk_is_refused_and_nothing_else_is_lost) {
     world_ends();
 }
 
+TEST(while_the_store_cannot_be_reached_writes_wait_and_registrations_are_refused) {
+    world_at(AT(6, 59));
+    world_boots();
+    user("ada", DUE(8, 0));
+    disk.fails = DN_EAWAY;
+    world_runs_to(AT(7, 10));
+    CHECK(!w.fatal);
+    CHECK_UINT(kv_now().waiting, 1);
+    CHECK_INT(logged("warn store.away"), 1);
+    CHECK_INT(logged("warn store.full"), 0);
+    CHECK_INT(set_user("bob", DUE(8, 0), DN_DAY_NONE, false).status, DN_EAWAY);
+    disk.fails = DN_OK;
+    world_runs_to(AT(7, 20));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_INT(logged("info store.well"), 1);
+    world_ends();
+}
+
+TEST(a_commit_whose_answer_was_lost_is_repeated_and_changes_nothing_twice) {
+    world_at(AT(6, 59));
+    world_boots();
+    user("ada", DUE(8, 0));
+    user("bob", DUE(8, 0));
+    job_fails("bob", 0, DN_CLASS_REQ);
+    disk.loses = DN_EAWAY;
+    world_runs_to(AT(7, 5));
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    CHECK_UINT(kv_now().waiting, 1);
+    CHECK_UINT(queue_now().running, 1); /* not settled until the answer comes */
+    world_runs_to(AT(8, 10));
+    CHECK_UINT(stored("bob").context_epoch, 1);
+    disk.loses = DN_OK;
+    world_runs_to(AT(8, 20));
+    CHECK_UINT(kv_now().waiting, 0);
+    CHECK_UINT(queue_now().running, 0);
+    CHECK_INT(starts_of("ada"), 1);
+    CHECK_UINT(stored("ada").context_epoch, 0);
+    CHECK_UINT(stored("bob").context_epoch, 1);
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
+    world_ends();
+}
+
 TEST(any_other_failure_of_the_store_ends_the_process) {
     world_at(AT(6, 59));
     world_boots();

@@ -31,6 +31,7 @@ typedef struct faulty_store {
     store_ops ops;
     dn_store *real;
     int       fails; /* what every write answers; DN_OK: none fails */
+    int       loses; /* what a write answers after it was committed; DN_OK: none is lost */
     int       writes;
 } faulty_store;
 
@@ -40,7 +41,9 @@ static inline int disk_write(dn_store *store, const dn_write *writes, size_t len
                              dn_write_result *results) {
     (void)store;
     disk.writes++;
-    return disk.fails < 0 ? disk.fails : dn_store_write(disk.real, writes, len, results, NULL);
+    if (disk.fails < 0) return disk.fails;
+    const int rc = dn_store_write(disk.real, writes, len, results, NULL);
+    return rc == DN_OK ? disk.loses : rc;
 }
 static inline int disk_load(dn_store *s, uint64_t after, dn_user *u, size_t max, size_t *len) {
     (void)s;
