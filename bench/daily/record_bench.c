@@ -8,7 +8,7 @@
  * what a round costs more is the machine's. */
 #include "diurnal/runtime.h"
 #include "obs/log.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "trace/recorder.h"
 
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include "obs/log.h"
 #include "obs/metrics.h"
 #include "obs/slo_watcher.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "service/service.h"
 #include "trace/recorder.h"
 

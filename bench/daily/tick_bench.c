@@ -7,7 +7,7 @@
  * hours are measured. Jobs are ok at once, so the steady state is that of a service that keeps up. */
 #include "diurnal/sim.h"
 #include "obs/log.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "service/service.h"
 
 #include <stdio.h>

@@ -10,7 +10,8 @@
 #include "diurnal/runtime.h"
 #include "obs/log.h"
 #include "obs/slo_watcher.h"
-#include "service/events.h"
+#include "daily/daily_events.h"
+#include "engine/engine_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

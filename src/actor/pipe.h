@@ -1,6 +1,7 @@
-/* pack.h - many entries in one message, and the way they go.
- * A pipe gathers entries for one receiver and sends them when there are enough of them, or when it is flushed. If the
- * receiver's mailbox is full they wait here, in order, until it has room: so nothing is lost and nobody blocks. */
+/* pipe.h - packs many entries into one message and sends it to one actor.
+ * A pipe gathers entries and sends them when a message is full or the pipe is flushed. If the receiver's mailbox is
+ * full, the messages wait in the pipe, in order: no entry is lost and no actor blocks. This is the backpressure between
+ * two actors. */
 #ifndef DIURNAL_ACTOR_PIPE_H
 #define DIURNAL_ACTOR_PIPE_H
 
@@ -11,10 +12,10 @@
 
 /* ---- Reading ---- */
 
-/* Where the entry after one of so many bytes begins. */
+/* The distance from an entry of that size to the next one. */
 static inline size_t dn_pipe_stride(size_t size) { return (size + 7) & ~(size_t)7; }
 
-/* for (DN_PIPE_EACH(dn_x, x, msg)) … ; the other one for entries that end with an id. */
+/* for (DN_PIPE_EACH(dn_x, x, msg)) …; DN_PIPE_EACH_ID is for entries that end with an id. */
 #define DN_PIPE_END_(type, msg)                                                                    \
     ((const type *)(const void *)((const char *)dn_msg_body_borrow(msg) + dn_msg_size(msg)))
 #define DN_PIPE_EACH(type, entry, msg)                                                             \
@@ -31,45 +32,54 @@ static inline size_t dn_pipe_stride(size_t size) { return (size + 7) & ~(size_t)
 
 enum { DN_PIPE_BYTES = 16384, DN_PIPE_WAITING_MAX = 64 };
 
-/* Who makes more work only while the pipe is free cannot come to the end of `waiting`; who does not, fails there. */
+/* Releases what an entry owns (a reference to a blob, say) and returns the distance to the next entry. */
+typedef size_t dn_pipe_release_fn(void *entry);
+
+/* A sender that adds entries only while the pipe is free never fills `waiting`; one that does not, fails there. */
 typedef struct dn_pipe {
-    dn_ref         to;
-    uint32_t       kind;
-    uint32_t       len;                    /* bytes gathered */
-    unsigned char *bytes;                  /* NULL: none yet, or they have gone as they were */
-    dn_msg  *waiting[DN_PIPE_WAITING_MAX]; /* the receiver had no room for them; oldest first */
-    uint32_t waiting_len;
+    dn_ref              to;
+    uint32_t            kind;
+    uint32_t            len;     /* bytes gathered */
+    unsigned char      *bytes;   /* NULL: none yet, or the last message took them */
+    dn_pipe_release_fn *release; /* NULL: entries own nothing */
+    dn_msg             *waiting[DN_PIPE_WAITING_MAX]; /* for a place in the mailbox; oldest first */
+    uint32_t            waiting_len;
 } dn_pipe;
 
-/* In init. name: the receiver's. */
+/* Call in init. name: the receiver's. */
 void dn_pipe_init(dn_self *self, dn_pipe *p, const char *name, uint32_t kind);
 
-/* For dn_pipe_add alone: sends what has been gathered, and has room for the next. */
+/* The same for entries that own something: a message that is dropped, or has been handled, releases all its entries.
+ * A receiver that keeps what an entry owns takes a reference of its own. */
+void dn_pipe_init_owning(dn_self *self, dn_pipe *p, const char *name, uint32_t kind,
+                         dn_pipe_release_fn *release);
+
+/* For dn_pipe_add alone: sends what has been gathered and makes place for the next entry. */
 void dn_pipe_turn(dn_self *self, dn_pipe *p);
 
-/* Room for an entry of so many bytes: all of them are to be filled before anything else is done with the pipe. Up to
- * where the next begins there are zeros behind it. */
+/* Adds an entry of size bytes and returns it. Fill all of it before the next call on the pipe. The bytes between its end
+ * and the next entry are zero. */
 static inline void *dn_pipe_add(dn_self *self, dn_pipe *p, size_t size) {
-    const size_t room = dn_pipe_stride(size);
+    const size_t stride = dn_pipe_stride(size);
 
-    assert(size > 0 && room <= DN_PIPE_BYTES);
-    if (!p->bytes || p->len + room > DN_PIPE_BYTES) dn_pipe_turn(self, p);
+    assert(size > 0 && stride <= DN_PIPE_BYTES);
+    if (!p->bytes || p->len + stride > DN_PIPE_BYTES) dn_pipe_turn(self, p);
     void *entry = p->bytes + p->len;
-    memset((char *)entry + room - 8, 0, 8);
-    p->len += (uint32_t)room;
+    memset((char *)entry + stride - 8, 0, 8);
+    p->len += (uint32_t)stride;
     return entry;
 }
 
-/* Sends what has been gathered. In the flush of the class, or at the end of a handler. */
+/* Sends what has been gathered. Call it in the flush of the class, or at the end of a handler. */
 void dn_pipe_flush(dn_self *self, dn_pipe *p);
 
-/* From now on it leads to that one; what was gathered and has not gone is dropped. */
+/* Drops what has not been sent and leads the pipe to another actor. */
 void dn_pipe_redirect(dn_self *self, dn_pipe *p, dn_ref to);
 
-/* To be called for each pipe when DN_MSG_ROOM comes. */
+/* Call it for each pipe when DN_MSG_ROOM comes. */
 void dn_pipe_on_room(dn_self *self, dn_pipe *p);
 
-/* Has the receiver taken everything so far? Who makes work for it stops until it has. */
+/* True: the receiver has taken all messages so far. A sender stops making work for it while this is false. */
 static inline bool dn_pipe_is_free(const dn_pipe *p) { return p->waiting_len == 0; }
 
 #endif

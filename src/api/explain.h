@@ -3,7 +3,7 @@
 #ifndef DIURNAL_API_EXPLAIN_H
 #define DIURNAL_API_EXPLAIN_H
 
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 
 #include <jansson.h>
 

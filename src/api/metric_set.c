@@ -2,7 +2,8 @@
  * Handles are bound here, before anything runs: a handler adds to its own and looks nothing up. */
 #include "metric_set.h"
 
-#include "service/events.h"
+#include "daily/daily_events.h"
+#include "engine/engine_events.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "metric_set.h"
 #include "obs/slo_watcher.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "web.h"
 
 #include <stdio.h>

@@ -26,8 +26,8 @@
 #define DIURNAL_API_OPS_H
 
 #include "about.h"
+#include "daily/daily_messages.h"
 #include "guard.h"
-#include "service/messages.h"
 
 #include <jansson.h>
 
@@ -51,6 +51,7 @@ enum { ASK_WHY = 512, ASK_ROWS_MAX = 8 };
 
 /* One request under way. Freed with ask_done, whenever. */
 typedef struct ask {
+    uint64_t         late; /* dn_queue_status.late */
     const struct op *op;
     json_t          *request, *answer;
     int              stage;

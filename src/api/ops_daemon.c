@@ -51,7 +51,7 @@ ask_step op_running(dn_self *self, const ops_world *w, ask *a, const dn_msg *rep
 
     if (!ask_number(a, "max", 1, RUNNING_MAX, &max)) return ASK_REFUSED;
     if (reply) return running_answer(a, reply, (size_t)max);
-    return ask_call(self, a, w->executor, MSG_ASK_RUNNING, NULL, 0);
+    return ask_call(self, a, w->queue, MSG_ASK_RUNNING, NULL, 0);
 }
 
 /* ---- status: each actor in turn ---- */
@@ -78,9 +78,11 @@ ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
         return ask_call(self, a, w->queue, MSG_ASK_STATUS, NULL, 0);
     case STATUS_QUEUE:
         ask_put(a, "queue", json_of_queue_status(DN_BODY(dn_queue_status, reply)));
+        a->late = DN_BODY(dn_queue_status, reply)->late;
         return ask_call(self, a, w->executor, MSG_ASK_STATUS, NULL, 0);
     case STATUS_EXECUTOR:
-        ask_put(a, "executor", json_of_executor_status(DN_BODY(dn_executor_status, reply)));
+        ask_put(a, "executor",
+                json_of_executor_status(DN_BODY(dn_executor_status, reply), a->late));
         return ask_call(self, a, w->kv, MSG_KV_STATUS, NULL, 0);
     case STATUS_KV:
         ask_put(a, "store", json_of_kv_status(DN_BODY(dn_kv_status, reply)));

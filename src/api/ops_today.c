@@ -7,7 +7,7 @@
 #include "words.h"
 
 #include "actor/pipe.h"
-#include "service/planner_index.h"
+#include "daily/planner_index.h"
 
 #include <stdlib.h>
 
@@ -186,7 +186,7 @@ static ask_step today_begin(dn_self *self, const ops_world *w, ask *a) {
         a->past = calloc(1, sizeof *a->past);
         if (!a->past) return ask_refuse(a, "failed", "out of memory");
     }
-    return ask_call(self, a, w->executor, MSG_ASK_RUNNING, NULL, 0);
+    return ask_call(self, a, w->queue, MSG_ASK_RUNNING, NULL, 0);
 }
 
 ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
@@ -198,9 +198,11 @@ ask_step op_today(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply
     case TODAY_ROWS: return past_rows(self, w, a, reply);
     case TODAY_QUEUE:
         ask_put(a, "queue", json_of_queue_status(DN_BODY(dn_queue_status, reply)));
+        a->late = DN_BODY(dn_queue_status, reply)->late;
         return ask_call(self, a, w->executor, MSG_ASK_STATUS, NULL, 0);
     case TODAY_EXECUTOR:
-        ask_put(a, "executor", json_of_executor_status(DN_BODY(dn_executor_status, reply)));
+        ask_put(a, "executor",
+                json_of_executor_status(DN_BODY(dn_executor_status, reply), a->late));
         return ASK_DONE;
     default: return today_begin(self, w, a);
     }

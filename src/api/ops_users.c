@@ -39,8 +39,9 @@ static json_t *set_item(dn_self *self, const dn_kv_set_answer *s, const json_t *
     const json_t *asked = json_object_get(user, "starts_on");
     const bool    is_new = s->wrote == DN_WROTE_NEW, silent = !asked || json_is_null(asked);
 
-    return json_pack("{s:b, s:o, s:b}", "new", is_new, "starts_on", json_of_day(s->starts_on),
-                     "tomorrow", is_new && silent && s->starts_on > dn_day_of_ms(dn_now_ms(self)));
+    return json_pack("{s:b, s:o, s:b}", "new", is_new, "starts_on", json_of_day(s->user.starts_on),
+                     "tomorrow",
+                     is_new && silent && s->user.starts_on > dn_day_of_ms(dn_now_ms(self)));
 }
 
 enum { PUT_SET = 1, PUT_USER };

@@ -8,7 +8,7 @@
 #include "http/http_refine.h"
 #include "once.h"
 #include "ops.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "service/service.h"
 
 /* What all of them share. */

@@ -144,7 +144,7 @@ static route_step next(dn_self *self, const route_world *w, exchange *x, import 
 
 /* It was not said when they begin, and today's cutoff has passed. */
 static bool begins_tomorrow(const dn_kv_set_answer *s, bool silent, dn_day today) {
-    return silent && s->wrote == DN_WROTE_NEW && s->starts_on > today;
+    return silent && s->wrote == DN_WROTE_NEW && s->user.starts_on > today;
 }
 
 /* Answers come in the order of the batch: of those that were not with the filling one. */

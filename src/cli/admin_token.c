@@ -3,7 +3,7 @@
 #include "admin_token.h"
 
 #include "api/token.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 
 #include <errno.h>
 #include <fcntl.h>

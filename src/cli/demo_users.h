@@ -2,7 +2,7 @@
 #ifndef DIURNAL_CLI_DEMO_USERS_H
 #define DIURNAL_CLI_DEMO_USERS_H
 
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 
 enum { DEMO_USERS = 1000, DEMO_ID = 16 };
 

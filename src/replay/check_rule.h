@@ -3,7 +3,7 @@
 #ifndef DIURNAL_REPLAY_CHECK_RULE_H
 #define DIURNAL_REPLAY_CHECK_RULE_H
 
-#include "service/journal.h"
+#include "daily/journal.h"
 
 #define CHECK_MINUTE INT64_C(60000)
 #define CHECK_DAY    (1440 * CHECK_MINUTE)

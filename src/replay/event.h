@@ -4,7 +4,7 @@
 #ifndef DIURNAL_REPLAY_EVENT_H
 #define DIURNAL_REPLAY_EVENT_H
 
-#include "service/journal.h"
+#include "daily/journal.h"
 #include "store/daily.h"
 
 /* Beside the dn_happening_kinds. */

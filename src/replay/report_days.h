@@ -5,7 +5,7 @@
 #ifndef DIURNAL_REPLAY_REPORT_DAYS_H
 #define DIURNAL_REPLAY_REPORT_DAYS_H
 
-#include "service/journal.h"
+#include "daily/journal.h"
 
 enum { DAYS_LEN = 4096, DAYS_STRIPS = 24, DAYS_FIRST = 4, DAYS_LAST = 4 };
 

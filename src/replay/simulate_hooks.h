@@ -7,7 +7,7 @@
 
 #include "draw.h"
 #include "event.h"
-#include "service/daily_request.h"
+#include "daily/daily_request.h"
 
 typedef struct hooks_cutoff {
     uint64_t n;

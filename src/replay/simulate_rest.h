@@ -15,7 +15,7 @@
 
 #include "check.h"
 #include "draw.h"
-#include "service/daily_request.h"
+#include "daily/daily_request.h"
 
 /* What of a user and day is in memory since the process began. */
 typedef struct rest_tries {

@@ -5,8 +5,8 @@
 
 #include "obs/slo_watcher.h"
 #include "pending.h"
-#include "service/daily_answer.h"
-#include "service/messages.h"
+#include "daily/daily_answer.h"
+#include "daily/daily_messages.h"
 #include "service/service.h"
 #include "store/faulty.h"
 
@@ -314,11 +314,11 @@ static bool hand_on_some(world *w) {
     uint32_t         kind;
 
     if (!rt) return false;
-    const dn_ref kv = dn_runtime_name(rt, "kv");
+    const dn_ref writer = dn_runtime_name(rt, "kv");
     for (; w->handed < HANDED_AT_ONCE && !w->failed; w->handed++) {
         const size_t size = pending_next(&w->pending, &kind, body);
         if (size == 0) return false;
-        const int rc = dn_post(rt, kv, kind, body, size);
+        const int rc = dn_post(rt, writer, kind, body, size);
         if (rc == DN_EDEAD) return false; /* handed on anew to the kv that comes (kv_anew) */
         w->failed = rc;
     }

@@ -6,7 +6,7 @@
 
 #include "diurnal/sim.h"
 #include "event.h"
-#include "service/daily_request.h"
+#include "daily/daily_request.h"
 #include "store/store.h"
 #include "trace/trace.h"
 

@@ -74,6 +74,16 @@ typedef struct dn_run_answer {
     char    error[192];            /* one line for the log and for people, or "" */
 } dn_run_answer;
 
+/* An answer that says nothing besides the result. */
+#define DN_RUN_ANSWER_NONE                                                                         \
+    ((dn_run_answer){.retry_after_ms = -1, .rate_limit_remaining = -1, .rate_limit_reset_ms = -1})
+
+/* True: the answer says nothing besides the result. */
+static inline bool dn_run_answer_is_empty(const dn_run_answer *a) {
+    return !a->body && !*a->error && a->retry_after_ms < 0 && a->rate_limit_remaining < 0 &&
+           a->rate_limit_reset_ms < 0 && !*a->rate_limit_bucket;
+}
+
 /* ---- A runner ---- */
 
 /* A function of a program that embeds diurnal. It may fill in *answer, which has nothing in it yet; the runner takes the body

@@ -1,11 +1,9 @@
-/* tree.c - who is there, who starts before whom, and who goes down with whom. */
-#include "execution.h"
-#include "executor.h"
-#include "hooks.h"
-#include "kv.h"
-#include "queue.h"
+/* tree.c - the tree of actors: which starts before which, and which restart together.
+ * Only this file knows all paths. An actor that stands later in `core` believes what stands earlier, so it restarts with
+ * it: the sources of work after the executor, everything after kv. */
+#include "daily/daily_messages.h"
+#include "engine/execution.h"
 #include "service.h"
-#include "tick.h"
 
 #include <assert.h>
 #include <string.h>
@@ -16,9 +14,52 @@ const char *const dn_service_loops[] = {"main", "run", "store"};
 #define SERVICE_EDGE "edge"
 
 enum { INTENSITY = 10, PERIOD_MS = 60000, MARGIN_MS = 10000, WRITE_MS = 60000 };
+enum { WORK_DAILY, WORK_HOOK };
+
+/* ---- The settings of each actor ---- */
+
+static void make_settings(const dn_service_config *c, dn_service_tree *t) {
+    t->daily = (dn_daily_config){
+        .tick_ms = c->tick_ms,
+        .window_minutes = c->window_minutes,
+        .retry_delay_minutes = c->retry_delay_minutes,
+        .job_timeout_ms = c->job_timeout_ms,
+        .shutdown_grace_ms = c->shutdown_grace_ms,
+        .ledger_days = c->ledger_days,
+        .ticks_stand_still = c->ticks_stand_still,
+        .has_hook = c->has_hook,
+        .work_type = WORK_DAILY,
+        .journal = c->journal,
+    };
+    t->daily_part = dn_daily_part(&t->daily);
+    t->kv = (dn_kv_config){
+        .store = c->store,
+        .parts = {&dn_kv_common_part, &t->daily_part},
+        .parts_len = 2,
+        .fatal = c->fatal,
+        .fatal_context = c->fatal_context,
+        .all_written = c->all_written,
+    };
+    t->outbox = (dn_outbox_config){
+        .type = WORK_HOOK, .timeout_ms = c->job_timeout_ms, .request = dn_daily_hook_request};
+    t->executor = (dn_executor_config){
+        .types[WORK_DAILY] = dn_daily_work_type(&t->daily, &c->runner),
+        .types_len = 1,
+        .sources = {{ACTOR_QUEUE, DN_SLOTS_JOBS, 1}, {ACTOR_OUTBOX, DN_SLOTS_DELIVERIES, 1}},
+        .sources_len = c->has_hook ? 2 : 1,
+        .slots = {[DN_SLOTS_JOBS] = c->max_concurrency,
+                  [DN_SLOTS_DELIVERIES] = c->has_hook ? DN_OUTBOX_SLOTS : 0},
+        .report_ms = c->tick_ms,
+    };
+    if (!c->has_hook) return;
+    t->executor.types[WORK_HOOK] = (dn_work_type){.name = "hook", .runner = &c->hook};
+    t->executor.types_len = 2;
+}
+
+/* ---- The actors ---- */
 
 static dn_child_spec child(const char *name, const dn_class *cls, const char *loop,
-                           const dn_service_config *config) {
+                           const void *config) {
     return (dn_child_spec){
         .name = name,
         .cls = cls,
@@ -29,25 +70,27 @@ static dn_child_spec child(const char *name, const dn_class *cls, const char *lo
     };
 }
 
-/* What stands later believes what stands earlier, and starts again with it. */
 static size_t make_core(const dn_service_config *c, dn_service_tree *t) {
     size_t len = 0;
 
-    /* It is the executor that keeps to K. Tasks whose jobs have stopped may still be there, with their last message to
-     * handle, when others are started in their place: a bound here would refuse those. */
-    t->tasks = (dn_dynamic_spec){.cls = &dn_execution_class, .shutdown_ms = MARGIN_MS};
-    dn_child_spec writer = child(ACTOR_KV, &dn_kv_class, "store", c);
-    writer.shutdown_ms = WRITE_MS; /* all that stands in its line */
+    make_settings(c, t);
+    dn_child_spec writer = child(ACTOR_KV, &dn_kv_class, "store", &t->kv);
+    writer.shutdown_ms = WRITE_MS; /* for everything in its line */
     t->core_children[len++] = writer;
-    t->core_children[len++] = child(ACTOR_QUEUE, &dn_queue_class, "main", c);
-    dn_child_spec tasks = dn_dynamic_child(ACTOR_EXECUTIONS, &t->tasks);
-    tasks.loop = "run"; /* with the executor, and the runner */
-    t->core_children[len++] = tasks;
-    dn_child_spec executor = child(ACTOR_EXECUTOR, &dn_executor_class, "run", c);
-    executor.shutdown_ms = c->shutdown_grace_ms + MARGIN_MS;
-    t->core_children[len++] = executor;
-    t->core_children[len++] = child(ACTOR_TICK, &dn_tick_class, "main", c);
-    if (c->has_hook) t->core_children[len++] = child(ACTOR_HOOKS, &dn_hooks_class, "run", c);
+    /* The executor keeps to its slots. An execution whose run has stopped may still have its last message to handle when
+     * another is started in its place: a bound here would refuse that one. */
+    t->executions = (dn_dynamic_spec){.cls = &dn_execution_class, .shutdown_ms = MARGIN_MS};
+    dn_child_spec executions = dn_dynamic_child(ACTOR_EXECUTIONS, &t->executions);
+    executions.loop = "run"; /* with the executor and the runners */
+    t->core_children[len++] = executions;
+    t->core_children[len++] = child(ACTOR_EXECUTOR, &dn_executor_class, "run", &t->executor);
+    dn_child_spec queue = child(ACTOR_QUEUE, &dn_queue_class, "main", &t->daily);
+    queue.shutdown_ms = c->shutdown_grace_ms + MARGIN_MS; /* it waits for what runs */
+    t->core_children[len++] = queue;
+    t->core_children[len++] = child(ACTOR_TICK, &dn_tick_class, "main", &t->daily);
+    if (c->has_hook)
+        t->core_children[len++] = child(ACTOR_OUTBOX, &dn_outbox_class, "run", &t->outbox);
+    assert(len <= DN_CORE_CHILDREN);
     return len;
 }
 
@@ -67,6 +110,7 @@ void dn_service_tree_make(const dn_service_config *config, const dn_child_spec *
     if (config->witness) t->top_children[len++] = *config->witness;
     t->top_children[len++] = dn_supervisor_child(SERVICE_CORE, &t->core);
     if (edge_len > 0) t->top_children[len++] = dn_supervisor_child(SERVICE_EDGE, &t->edge);
+    assert(len <= DN_TOP_CHILDREN);
     t->top = (dn_supervisor_spec){
         .strategy = DN_ONE_FOR_ONE, .intensity = INTENSITY, .period_ms = PERIOD_MS};
     t->top.children.rows = t->top_children;

@@ -17,7 +17,7 @@
 #include "recorder_lines.h"
 #include "recorder_notes.h"
 #include "recorder_order.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef DIURNAL_TRACE_RECORDER_NOTES_H
 #define DIURNAL_TRACE_RECORDER_NOTES_H
 
-#include "service/journal.h"
+#include "daily/journal.h"
 
 #include "diurnal/recycle.h"
 

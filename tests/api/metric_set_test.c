@@ -1,7 +1,8 @@
 /* metric_set_test.c - what is counted of each event, and what a page shows of what it is told. */
 #include "metric_set.h"
 
-#include "service/events.h"
+#include "daily/daily_events.h"
+#include "engine/engine_events.h"
 #include "test.h"
 
 #include <math.h>

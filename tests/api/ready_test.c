@@ -2,7 +2,7 @@
  * it asks, who answer what they are told to, or are silent, or are not there. */
 #include "diurnal/runtime.h"
 #include "metrics.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "test.h"
 #include "web.h"
 

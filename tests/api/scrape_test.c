@@ -4,7 +4,7 @@
 #include "diurnal/sim.h"
 #include "obs/metrics.h"
 #include "obs/slo_watcher.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "test.h"
 #include "web.h"
 

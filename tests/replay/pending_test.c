@@ -2,7 +2,7 @@
 #include "pending.h"
 
 #include "actor/pipe.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "test.h"
 
 #include <stdlib.h>

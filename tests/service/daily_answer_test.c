@@ -1,5 +1,5 @@
 /* daily_answer_test.c - which error class an answer has. */
-#include "service/daily_answer.h"
+#include "daily/daily_answer.h"
 
 #include "test.h"
 

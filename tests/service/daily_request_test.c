@@ -1,5 +1,5 @@
 /* daily_request_test.c - the body and the key of a daily run. */
-#include "service/daily_request.h"
+#include "daily/daily_request.h"
 
 #include "starving.h"
 #include "test.h"

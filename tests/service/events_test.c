@@ -1,7 +1,8 @@
 /* events_test.c - what the daily path says, with which values, and when. */
 #include "world.h"
 
-#include "service/events.h"
+#include "daily/daily_events.h"
+#include "engine/engine_events.h"
 
 enum { SAID_MAX = 4096, LINE = 200 };
 

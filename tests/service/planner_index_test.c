@@ -2,7 +2,7 @@
  * The list knows nothing of minutes and of who is open: after each scan the plans must be just what the rule says,
  * whatever was put, changed and removed before and however the clock went. What it may cost is counted
  * in users looked at, and in bytes. */
-#include "planner_index.h"
+#include "daily/planner_index.h"
 #include "starving.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
  * Whoever is first is looked for among all that wait; what is to be remembered is kept per id and day and
  * never forgotten. The queue_records may forget what no longer matters, must not forget anything else, and may take no
  * more steps for it than it has records. */
-#include "queue_records.h"
+#include "daily/queue_records.h"
 
 #include "starving.h"
 #include "test.h"

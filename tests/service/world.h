@@ -7,9 +7,9 @@
 #include "backend.h"
 #include "diurnal/sim.h"
 #include "obs/log.h"
-#include "service/daily_answer.h"
-#include "service/daily_request.h"
-#include "service/messages.h"
+#include "daily/daily_answer.h"
+#include "daily/daily_request.h"
+#include "daily/daily_messages.h"
 #include "service/service.h"
 #include "test.h"
 

@@ -2,8 +2,8 @@
  * A tick costs what is due and not how many users there are: each minute of the day has its users in one
  * row, those whose day is still open in front. A user takes 32 bytes, 4 in the row of its minute, 7 to be
  * found by number, and its id. Pure: no clock, no store, no actor. */
-#ifndef DIURNAL_SERVICE_PLANNER_INDEX_H
-#define DIURNAL_SERVICE_PLANNER_INDEX_H
+#ifndef DIURNAL_DAILY_PLANNER_INDEX_H
+#define DIURNAL_DAILY_PLANNER_INDEX_H
 
 #include "domain/daily.h"
 
@@ -45,7 +45,8 @@ enum { DN_PLANNER_INDEX_STEP = 32 };
 size_t dn_planner_index_moving(const dn_planner_index *planner_index);
 
 /* ---- A tick, in slices ----
- * Between the slices of one scan the planner index must not be changed. */
+ * Between two slices of a scan users may change: each user that is open and stays in its minute is looked at, some twice.
+ * A user that moves to a minute the scan has passed is not; dn_planner_index_plan_of plans it. */
 
 typedef struct dn_planner_index_scan {
     int64_t  now_ms;
@@ -74,6 +75,10 @@ void dn_planner_index_scan_begin(dn_planner_index_scan *scan, uint32_t window_mi
 bool dn_planner_index_scan_on(dn_planner_index *planner_index, dn_planner_index_scan *scan,
                               uint32_t looks_max, dn_planner_index_plan *plans, size_t max,
                               size_t *out_len);
+
+/* What the scan would plan for one user now. False: nothing, or there is no such user. */
+bool dn_planner_index_plan_of(const dn_planner_index *planner_index, uint64_t n,
+                              const dn_planner_index_scan *scan, dn_planner_index_plan *out_plan);
 
 /* ---- A minute at a glance ----
  * Who begins later than on the day that is asked for is none of its users, unless it was finalized through the day before its

@@ -1,6 +1,6 @@
 /* daily_answer.h - which error class the answer of a daily run has (CONTRACT §3). Any thread. */
-#ifndef DIURNAL_SERVICE_DAILY_ANSWER_H
-#define DIURNAL_SERVICE_DAILY_ANSWER_H
+#ifndef DIURNAL_DAILY_DAILY_ANSWER_H
+#define DIURNAL_DAILY_DAILY_ANSWER_H
 
 #include "domain/daily.h"
 #include "runner/runner.h"

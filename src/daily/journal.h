@@ -2,8 +2,8 @@
  * Telemetry (events.h) counts and is for everybody; this names the user, and has one listener: the replay harness,
  * which has all actors on one thread, or the recorder, which is told on the loop of whoever tells. What nobody
  * listens for costs a branch. */
-#ifndef DIURNAL_SERVICE_JOURNAL_H
-#define DIURNAL_SERVICE_JOURNAL_H
+#ifndef DIURNAL_DAILY_JOURNAL_H
+#define DIURNAL_DAILY_JOURNAL_H
 
 #include "diurnal/actor.h"
 #include "domain/daily.h"

@@ -1,7 +1,7 @@
-/* events.h - what the daily path says to whoever listens (diurnal/telemetry.h), each event at one place.
- * docs/telemetry.md is the contract. What is durable is said after it is. */
-#ifndef DIURNAL_SERVICE_EVENTS_H
-#define DIURNAL_SERVICE_EVENTS_H
+/* daily_events.h - events that the daily path emits to telemetry listeners (diurnal/telemetry.h), each in one place.
+ * docs/telemetry.md is the contract. An event about a durable change is emitted after its commit. */
+#ifndef DIURNAL_DAILY_DAILY_EVENTS_H
+#define DIURNAL_DAILY_DAILY_EVENTS_H
 
 #include "diurnal/telemetry.h"
 
@@ -20,13 +20,7 @@ DN_EVENT_DECLARE(dn_tick_stop, DN_TICK_STOP)
     METADATA(TEXT, today)
 DN_EVENT_DECLARE(dn_queue_depth, DN_QUEUE_DEPTH)
 
-/* executor: how many run, after it changed and every tick_ms. */
-#define DN_IN_FLIGHT(MEASUREMENT, METADATA)                                                        \
-    MEASUREMENT(INTEGER, in_flight)                                                                \
-    METADATA(INTEGER, max_concurrency)
-DN_EVENT_DECLARE(dn_in_flight, DN_IN_FLIGHT)
-
-/* executor: a job has stopped. error_class: of an error; none else. */
+/* queue: a job has stopped. error_class: of an error; none else. */
 #define DN_JOB_STOP(MEASUREMENT, METADATA)                                                         \
     MEASUREMENT(REAL, duration_ms)                                                                 \
     METADATA(TEXT, result)                                                                         \
@@ -51,12 +45,5 @@ DN_EVENT_DECLARE(dn_late_success, DN_LATE_SUCCESS)
     MEASUREMENT(INTEGER, days)                                                                     \
     METADATA(INTEGER, due_bucket)
 DN_EVENT_DECLARE(dn_days_missed, DN_DAYS_MISSED)
-
-/* kv: a transaction is committed, or could not be. */
-#define DN_COMMIT_STOP(MEASUREMENT, METADATA)                                                      \
-    MEASUREMENT(REAL, duration_ms)                                                                 \
-    MEASUREMENT(INTEGER, writes)                                                                   \
-    METADATA(TEXT, result)
-DN_EVENT_DECLARE(dn_commit_stop, DN_COMMIT_STOP)
 
 #endif

@@ -1,8 +1,8 @@
 /* queue_order.h - in which order those go that wait: the earliest cutoff, then fewest attempts, then first come.
  * The planner asks in about that order: so most go behind the last of a row and from its front, at the cost of
  * nothing, and a heap has the others. */
-#ifndef DIURNAL_SERVICE_QUEUE_ORDER_H
-#define DIURNAL_SERVICE_QUEUE_ORDER_H
+#ifndef DIURNAL_DAILY_QUEUE_ORDER_H
+#define DIURNAL_DAILY_QUEUE_ORDER_H
 
 #include "diurnal/base.h"
 

@@ -1,7 +1,7 @@
 /* daily_request.h - what a runner is asked for a user's day: the JSON body and the idempotency key (CONTRACT §3).
  * Any thread. */
-#ifndef DIURNAL_SERVICE_DAILY_REQUEST_H
-#define DIURNAL_SERVICE_DAILY_REQUEST_H
+#ifndef DIURNAL_DAILY_DAILY_REQUEST_H
+#define DIURNAL_DAILY_DAILY_REQUEST_H
 
 #include "base/blob.h"
 #include "domain/daily.h"

@@ -1,5 +1,5 @@
-/* queue_book.c - records, a table to find them by, and lists of when each may be forgotten.
- * Nothing here takes longer the more are known, but for what a heap takes; none of it grows at once. */
+/* queue_records.c - records, a table to find them by, and lists of when each may be dropped.
+ * No call takes longer the more records there are, except for what a heap takes; no table grows in one call. */
 #include "queue_records.h"
 
 #include "base/pages.h"
@@ -11,7 +11,7 @@ enum { RUNNING_LEAST = 64 };
 #define MINUTE_NS (DN_MINUTE_MS * 1000000)
 #define DAY_NS    (DN_DAY_MS * 1000000)
 
-/* ---- When it is looked at ---- */
+/* ---- When a sweep looks at a record ---- */
 
 static void look_leave(queue_record *r) {
     *r->looked_from = r->looked_next;
@@ -155,32 +155,49 @@ static order_key key_of(queue_record *r, uint64_t arrival) {
     };
 }
 
-int records_enqueue(queue_records *b, queue_record *r, uint64_t n, dn_day day, uint32_t due,
-                    uint32_t context_epoch) {
-    assert(r->state == RECORD_IDLE && n > 0);
-    if (order_reserve(&b->waiting) < 0) return DN_ENOMEM;
-    const bool known = r->n == n;
-    /* What is known of a registration stays known: the planner may be a message behind. */
-    if (!known) r->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
+bool records_are_sound(const queue_records *b) {
+    return b->waiting.len + b->running_len <= b->by_hash.len &&
+           b->running_len * 2 <= b->running_cap;
+}
+
+void records_begin_anew(queue_record *r, uint64_t n, uint32_t due, uint64_t commit) {
+    assert(r->state == RECORD_IDLE && n > r->n);
     r->n = n;
-    look_leave(r);
+    r->commit = commit;
+    r->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
+    r->context_epoch = 0;
     r->gone = false;
+    for (int i = 0; i < 2; i++) {
+        r->days[i].attempts = 0;
+        r->days[i].cls = DN_CLASS_NONE;
+    }
+}
+
+void records_set_due(queue_records *b, queue_record *r, uint32_t due, uint64_t commit) {
+    assert(commit >= r->commit);
+    r->commit = commit;
+    if (r->user.due == due) return;
+    r->user.due = due;
+    if (r->state != RECORD_QUEUED) return;
+    order_key key = order_drop(&b->waiting, r);
+    key.cutoff_ms = dn_daily_cutoff_ms(due, r->day);
+    order_put(&b->waiting, r, key);
+}
+
+int records_enqueue(queue_records *b, queue_record *r, dn_day day, uint32_t context_epoch) {
+    assert(r->state == RECORD_IDLE && r->n > 0 && !r->gone && records_are_sound(b));
+    if (order_reserve(&b->waiting) < 0) return DN_ENOMEM;
+    look_leave(r);
     r->day = day;
     /* It only grows: the greater one is the newer. */
-    if (!known || context_epoch > r->context_epoch) r->context_epoch = context_epoch;
+    if (context_epoch > r->context_epoch) r->context_epoch = context_epoch;
     r->state = RECORD_QUEUED;
     order_put(&b->waiting, r, key_of(r, b->arrivals++));
+    assert(records_are_sound(b));
     return DN_OK;
 }
 
 queue_record *records_first(const queue_records *b) { return order_first(&b->waiting); }
-
-void records_reorder(queue_records *b, queue_record *r) {
-    assert(r->state == RECORD_QUEUED);
-    order_key key = order_drop(&b->waiting, r);
-    key.cutoff_ms = dn_daily_cutoff_ms(r->user.due, r->day);
-    order_put(&b->waiting, r, key);
-}
 
 void records_unqueue(queue_records *b, queue_record *r) {
     assert(r->state == RECORD_QUEUED);
@@ -194,7 +211,7 @@ static running_record *running_at(const queue_records *b, uint64_t ticket) {
     return &b->running[ticket & (b->running_cap - 1)];
 }
 
-/* Who had places of their own has them in a larger table too. */
+/* Tickets that had a place of their own have one in a larger table too. */
 static int running_grow(queue_records *b) {
     const size_t    was_len = b->running_cap;
     running_record *was = b->running;
@@ -211,13 +228,13 @@ static int running_grow(queue_records *b) {
 }
 
 /* At most half of the places are taken: the next ticket but a few has a free one. */
-int records_run(queue_records *b, queue_record *r) {
+int records_run(queue_records *b, queue_record *r, int64_t now_ms) {
     assert(r->state == RECORD_QUEUED);
     if ((b->running_len + 1) * 2 > b->running_cap && running_grow(b) < 0) return DN_ENOMEM;
     (void)order_drop(&b->waiting, r);
     do b->tickets++;
     while (running_at(b, b->tickets)->who);
-    *running_at(b, b->tickets) = (running_record){b->tickets, r};
+    *running_at(b, b->tickets) = (running_record){b->tickets, r, now_ms};
     b->running_len++;
     r->ticket = b->tickets;
     r->state = RECORD_RUNNING;
@@ -241,17 +258,7 @@ uint16_t records_next_attempt(const record_day *d) {
     return d->attempts < UINT16_MAX ? (uint16_t)(d->attempts + 1) : UINT16_MAX;
 }
 
-void records_stop_all(queue_records *b) {
-    for (size_t i = 0; i < b->running_cap; i++) {
-        queue_record *r = b->running[i].who;
-        if (!r) continue;
-        record_day *d = records_day_of(r, r->day);
-        d->attempts = records_next_attempt(d);
-        records_stop(b, r);
-    }
-}
-
-/* ---- Forgetting ---- */
+/* ---- Records that no longer matter ---- */
 
 /* Its attempts count until the day is finalized, or is a day past its cutoff and was not asked for in a day: further back
  * no clock is set, and no clock stays that was set forward only for a while. */
@@ -263,8 +270,11 @@ static bool day_matters(const queue_record *r, const record_day *d, int64_t mono
            mono_ns < d->next_ns + DAY_NS;
 }
 
-static bool matters(const queue_record *r, int64_t mono_ns, int64_t now_ms) {
-    return kept_until_ns(r) > mono_ns || day_matters(r, &r->days[0], mono_ns, now_ms) ||
+/* A record that is newer than every plan contradicts a plan that may still be on its way. */
+static bool matters(const queue_records *b, const queue_record *r, int64_t mono_ns,
+                    int64_t now_ms) {
+    return kept_until_ns(r) > mono_ns || r->commit > b->planned ||
+           day_matters(r, &r->days[0], mono_ns, now_ms) ||
            day_matters(r, &r->days[1], mono_ns, now_ms);
 }
 
@@ -291,7 +301,7 @@ bool records_sweep(queue_records *b, size_t most, int64_t mono_ns, int64_t now_m
         if (!b->now) break;
         queue_record *r = b->now;
         sweep_fetch(b, r);
-        if (!matters(r, mono_ns, now_ms)) {
+        if (!matters(b, r, mono_ns, now_ms)) {
             forget(b, r);
             continue;
         }

@@ -625,10 +625,19 @@ static bool plan(const dn_planner_index *r, const record *u, const dn_planner_in
     return true;
 }
 
-/* From the end to the front: what is closed meanwhile changes places with what has been looked at. False: the row is
- * not through, and either looks or plans are used up. */
+bool dn_planner_index_plan_of(const dn_planner_index *r, uint64_t n,
+                              const dn_planner_index_scan *scan, dn_planner_index_plan *out_plan) {
+    const uint32_t known = number_find(r, n);
+
+    return known && plan(r, &r->records[known - 1], scan, out_plan);
+}
+
+/* Goes from the end to the front, because a user that is closed changes places with the last open one, which has been
+ * looked at. So users may be closed, opened and removed between two slices: of the open ones only the first `at` are
+ * still to be looked at. False: the row is not done, and either looks or plans are used up. */
 static bool row_scan(dn_planner_index *r, row *w, dn_planner_index_scan *s, uint32_t *looks,
                      dn_planner_index_plan *plans, size_t max, size_t *len) {
+    if (s->at > w->open) s->at = w->open; /* some were closed since the last slice */
     for (; s->at > 0; s->at--) {
         if (*looks == 0 || *len == max) return false;
         const record *u = &r->records[w->slots[s->at - 1]];
