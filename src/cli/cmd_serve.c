@@ -224,6 +224,13 @@ static int store_take(served *d) {
     return DN_EXIT_DONE;
 }
 
+static bool has_store(const served *d) {
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof path, "%s/diurnal.db", d->settings->data);
+    return access(path, F_OK) == 0;
+}
+
 /* A success that was made up cannot be taken back. */
 static int demo_take(const served *d) {
     bool is_stranger = false;
@@ -250,10 +257,10 @@ static int token_take(const served *d) {
 
     if (rc < 0) return complain(DN_EXIT_FAILED, "%s", why);
     if (made)
-        dn_log(DN_LOG_INFO, "token.made", "a token for everything is in %s/" ADMIN_TOKEN_FILE "%s",
+        dn_log(DN_LOG_INFO, "token.made", "wrote admin token to %s/" ADMIN_TOKEN_FILE "%s",
                d->settings->data,
-               older ? "; one of its name from before is still good: diurnal token list, and token "
-                       "revoke ID, end it"
+               older ? "; an older token of this name is still valid: diurnal token list shows it, "
+                       "diurnal token revoke ID ends it"
                      : "");
     return DN_EXIT_DONE;
 }
@@ -269,7 +276,9 @@ static int settings_show(served *d) {
 }
 
 static int listener_take(served *d) {
-    char      why[DN_WEB_WHY];
+    char why[DN_WEB_WHY];
+
+    if (d->web.listener >= 0) return DN_EXIT_DONE;
     const int rc = dn_web_listen(d->settings->listen, d->settings->insecure_listen || d->web.tls,
                                  &d->web.listener, d->listens, why);
 
@@ -451,11 +460,14 @@ int cmd_serve(const call *c) {
     if (readlink("/proc/self/exe", d->executable, sizeof d->executable - 1) < 0)
         d->executable[0] = '\0';
     code = settings_take(d);
+    if (code == DN_EXIT_DONE) code = tls_take(d);
+    /* An address that cannot be had leaves no new data directory. Where there is a store, its lock comes first: "in use by
+     * process 24820" says more than an address that is in use. */
+    if (code == DN_EXIT_DONE && !has_store(d)) code = listener_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
     if (code == DN_EXIT_DONE) code = demo_take(d);
     if (code == DN_EXIT_DONE) code = token_take(d);
     if (code == DN_EXIT_DONE) code = settings_show(d);
-    if (code == DN_EXIT_DONE) code = tls_take(d);
     if (code == DN_EXIT_DONE) code = listener_take(d);
     if (code == DN_EXIT_DONE) url_say(d);
     if (code == DN_EXIT_DONE) code = recorder_take(d);

@@ -567,15 +567,15 @@ TEST(a_data_directory_without_its_token_has_a_new_one_at_the_next_start) {
     char   before[128], after[128];
 
     token_of(p, before);
-    CHECK(!place_has_said(p, "from before is still good"));
+    CHECK(!place_has_said(p, "is still valid"));
     stops(p);
     CHECK(unlink(in_data(p, "admin.token")) == 0);
     place_serve(p, ARGS(RUNNER));
     CHECK_RUN(p, 0, "status");
     token_of(p, after);
     CHECK(strcmp(before, after) != 0);
-    CHECK(place_has_said(p, "; one of its name from before is still good: diurnal token list, and "
-                            "token revoke ID, end it"));
+    CHECK(place_has_said(p, "/admin.token; an older token of this name is still valid: diurnal "
+                            "token list shows it, diurnal token revoke ID ends it"));
     stops(p);
     place_serve(p, ARGS(RUNNER));
     token_of(p, before);

@@ -307,7 +307,7 @@ TEST(a_thousand_that_are_slow_keep_nobody_waiting) {
     stops(p);
 }
 
-TEST(a_second_daemon_at_the_same_port_says_so_and_leaves) {
+TEST(serve_refuses_a_taken_port_and_leaves_no_new_data_directory) {
     place *p = serves();
     char   taken[32], other[PLACE_PATH + 8];
 
@@ -321,6 +321,7 @@ TEST(a_second_daemon_at_the_same_port_says_so_and_leaves) {
                              NULL),
               1);
     CHECK_SAID("is in use by another program");
+    CHECK_MSG(access(other, F_OK) < 0, "it leaves %s", other);
     stops(p);
 }
 
