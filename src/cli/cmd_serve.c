@@ -8,6 +8,7 @@
 #include "secrets.h"
 #include "serve_config.h"
 #include "startup.h"
+#include "state_log.h"
 #include "url_file.h"
 
 #include "api/hangup.h"
@@ -30,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EDGE = 6, STACK_OF_STOPS = 3, LAST_WORDS_MS = 1000 };
+enum { EDGE = 7, STACK_OF_STOPS = 3, LAST_WORDS_MS = 1000 };
 
 typedef struct served {
     const call           *call;
@@ -88,15 +89,24 @@ static void stops_mask(int how) {
     (void)sigprocmask(how, &both, NULL);
 }
 
+/* Each ends a process by default. Actors listen to SIGUSR1 and SIGHUP later. */
+static void ignore_signals(void) {
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    (void)sigemptyset(&ignore.sa_mask);
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+    (void)sigaction(SIGUSR1, &ignore, NULL);
+}
+
 static void listen_to_signals(dn_runtime *runtime) {
     struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
     stops = runtime;
     (void)sigemptyset(&stop.sa_mask);
+    (void)sigemptyset(&ignore.sa_mask);
     (void)sigaction(SIGTERM, &stop, NULL);
     (void)sigaction(SIGINT, &stop, NULL);
-    (void)sigaction(SIGPIPE, &ignore, NULL);
     (void)sigaction(SIGHUP, &ignore, NULL); /* until there is an actor that hears it */
     stops_mask(SIG_UNBLOCK);                /* one that came while it started anew comes now */
 }
@@ -398,6 +408,7 @@ static int tree_make(served *d) {
     d->watcher = watcher_config(s);
     d->edge[4] = dn_slo_watcher_child(&d->watcher);
     d->edge[5] = dn_log_keeper_child();
+    d->edge[6] = state_log_child();
     dn_service_tree_make(&d->service, d->edge, EDGE, &d->tree);
     return DN_EXIT_DONE;
 }
@@ -455,6 +466,7 @@ int cmd_serve(const call *c) {
     int     code;
 
     if (!d) return complain(DN_EXIT_FAILED, "out of memory");
+    ignore_signals();
     d->call = c;
     d->web.listener = -1;
     if (readlink("/proc/self/exe", d->executable, sizeof d->executable - 1) < 0)

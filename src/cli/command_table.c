@@ -63,7 +63,8 @@ static const command commands[] = {
          "It runs until SIGTERM or Ctrl-C: then running jobs may finish, and a second signal does\n"
          "not wait for them. SIGHUP reads the configuration again; if it has changed, running "
          "jobs\n"
-         "may finish, and the daemon starts anew with it in the same process.\n",
+         "may finish, and the daemon starts anew with it in the same process. SIGUSR1 writes its\n"
+         "state to the log.\n",
      .run = cmd_serve,
      .serves = true},
     {.name = "users set",

@@ -230,6 +230,39 @@ TEST(a_demo_may_have_users_of_ones_own_beside_its_own) {
     CHECK_RUN(p, 0, "users", "get", "ada");
 }
 
+/* ---- SIGUSR1 ---- */
+
+/* The texts of the lines, of which the log repeats none. */
+TEST(sigusr1_writes_the_state_to_the_log_and_the_daemon_goes_on) {
+    static const char *const texts[] = {
+        "users users=1 ",
+        "queue queued=0 ",
+        "executor in_flight=0 in_flight_peak=1 max_concurrency=7 started=1 ok=1 ",
+        "store users=1 waiting_writes=0 ",
+        "loop main actors=",
+        "loop run actors=",
+        "loop store actors=",
+    };
+    place *p = place_new(NULL);
+
+    place_serve(p, ARGS("--runner=exec:/bin/true", "--tick-ms=20", "--max-concurrency=7",
+                        "--log-format=text"));
+    set(p, "ada", 30);
+    WAIT_FOR(status_is(p, "ada", "success"), 20000);
+    for (int round = 0; round < 2; round++) {
+        place_forget_said(p);
+        place_signal(p, SIGUSR1);
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            char line[128];
+            (void)snprintf(line, sizeof line, "info  daemon.state: %s", texts[i]);
+            WAIT_FOR(place_has_said(p, line), 20000);
+        }
+    }
+    CHECK_RUN(p, 0, "status");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+}
+
 /* ---- The end ---- */
 
 TEST(sigterm_lets_a_running_job_finish_and_commits_it) {
