@@ -22,8 +22,7 @@ static int kv_flush(dn_self *self, void *state);
 static int kv_stopping(dn_self *self, void *state);
 
 static const dn_handler handlers[] = {
-    {KV_GO_ON, kv_on_go_on},   {KV_RETRY, kv_on_retry},
-    {KV_IDLE, kv_on_idle},     {KV_BACKUP_STEP, kv_on_backup_step},
+    {KV_GO_ON, kv_on_go_on},   {KV_RETRY, kv_on_retry},  {KV_IDLE, kv_on_idle},
     {DN_MSG_ROOM, kv_on_room}, {DN_KIND_ANY, kv_on_any}, /* what the tables of the parts name */
 };
 

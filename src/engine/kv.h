@@ -65,6 +65,8 @@ typedef struct dn_kv_handlers {
     size_t               len;
 } dn_kv_handlers;
 
+/* Messages that parts send to themselves have numbers from MSG_OWN + 50 on, each part its own. */
+
 /* What one path adds to kv. Constant, and outlives it. */
 typedef struct dn_kv_part {
     const char *name;
@@ -104,8 +106,8 @@ typedef struct dn_kv_config {
 
 extern const dn_class dn_kv_class; /* config: dn_kv_config */
 
-/* Tokens, the outbox, the status, a backup: the part that every daemon has. */
-extern const dn_kv_part dn_kv_common_part;
+/* The parts that every daemon has: tokens, the outbox and the status; and backups. */
+extern const dn_kv_part dn_kv_common_part, dn_kv_backup_part;
 
 /* ---- For the parts ---- */
 

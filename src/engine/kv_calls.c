@@ -1,4 +1,4 @@
-/* kv_calls.c - the part of kv that every path shares: tokens, the outbox, the status, a backup. */
+/* kv_calls.c - the part of kv that every path shares: tokens, the outbox, the status. */
 #include "kv_own.h"
 
 #include <string.h>
@@ -112,60 +112,6 @@ static int on_status(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* ---- A backup ---- */
-
-static void reply_words(dn_self *self, const dn_msg *msg, int status, const char *words) {
-    dn_kv_words answer = {.status = status};
-
-    memcpy(answer.words, words, strnlen(words, sizeof answer.words - 1));
-    dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
-}
-
-static void release_backup(void *backup) { dn_backup_free(backup); }
-
-static int on_backup(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
-    char         path[4096], why[DN_STORE_WHY] = "";
-    const size_t len = dn_msg_size(msg);
-
-    (void)part;
-    if (k->backup) {
-        reply_words(self, msg, DN_EEXIST, "another backup is running");
-        return DN_OK;
-    }
-    if (len == 0 || len >= sizeof path) {
-        reply_words(self, msg, DN_EINVAL, "a path has 1 to 4095 bytes");
-        return DN_OK;
-    }
-    memcpy(path, dn_msg_body_borrow(msg), len);
-    path[len] = '\0';
-    /* A backup that fails means nothing for the store. */
-    const int rc = dn_store_backup(k->store, path, &k->backup, why);
-    if (rc < 0) {
-        reply_words(self, msg, rc, why);
-        return DN_OK;
-    }
-    dn_own(self, k->backup, release_backup);
-    k->backup_request = dn_msg_keep(self, msg);
-    dn_timer_after(self, 0, KV_BACKUP_STEP, 0);
-    return DN_OK;
-}
-
-int kv_on_backup_step(dn_self *self, void *state, const dn_msg *msg) {
-    dn_kv    *k = state;
-    char      why[DN_STORE_WHY] = "";
-    const int rc = dn_backup_step(k->backup, why);
-
-    (void)msg;
-    if (rc == DN_PENDING) {
-        dn_timer_after(self, 0, KV_BACKUP_STEP, 0);
-        return DN_OK;
-    }
-    (void)dn_disown(self, k->backup);
-    dn_backup_free(DN_TAKE(k->backup));
-    reply_words(self, DN_TAKE(k->backup_request), rc, rc == DN_OK ? "" : why);
-    return DN_OK;
-}
-
 /* ---- The tables ---- */
 
 static const dn_kv_write_kind writes[] = {
@@ -186,7 +132,6 @@ static const dn_kv_handler handlers[] = {
     {MSG_KV_STATUS, on_status},
     {MSG_KV_OUTBOX, on_outbox},
     {MSG_KV_TOKENS, on_tokens},
-    {MSG_KV_BACKUP, on_backup},
 };
 
 const dn_kv_part dn_kv_common_part = {

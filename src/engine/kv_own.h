@@ -8,8 +8,6 @@ enum {
     KV_GO_ON = MSG_OWN,
     KV_RETRY,
     KV_IDLE,
-    KV_BACKUP_STEP,
-    KV_MSG_PARTS = MSG_OWN + 100, /* from here on: what parts send to themselves */
 };
 
 /* A kind of write, and the state of the part it belongs to. */
@@ -66,9 +64,6 @@ struct dn_kv {
     int64_t     retry_ms;
     dn_timer_id retry_timer;
 
-    dn_backup *backup;
-    dn_msg    *backup_request;
-
     char        *scratch; /* DN_KV_ANSWER_BYTES */
     dn_kv_status status;
 };
@@ -83,9 +78,5 @@ bool     kv_line_is_sound(const kv_line *line);
 /* ---- kv_commit.c ---- */
 /* Commits what stands first in the line, in one transaction. */
 void kv_commit(dn_self *self, dn_kv *k);
-
-/* ---- kv_calls.c: tokens, the outbox, the status, a backup ---- */
-
-int kv_on_backup_step(dn_self *self, void *state, const dn_msg *msg);
 
 #endif

@@ -31,6 +31,8 @@ enum dn_engine_msg {
     /* Calls to kv. The reply is MSG_KV_ANSWER unless it says otherwise. */
     MSG_KV_STATUS,       /* nothing          -> MSG_STATUS, dn_kv_status */
     MSG_KV_BACKUP,       /* path             -> dn_kv_words */
+    MSG_KV_COPY,         /* nothing          -> dn_kv_copy_answer */
+    MSG_KV_COPY_READ,    /* dn_kv_copy_read  -> dn_kv_copy_piece */
     MSG_KV_TOKENS,       /* nothing          -> dn_kv_tokens_answer */
     MSG_KV_TOKEN_ADD,    /* dn_token         -> dn_kv_token_answer */
     MSG_KV_TOKEN_REMOVE, /* uint64_t id      -> dn_kv_token_answer */
@@ -124,6 +126,26 @@ typedef struct dn_kv_words {
     int  status;
     char words[DN_STORE_WHY];
 } dn_kv_words;
+
+/* A copy of the store without a name, which is read in pieces. There is one at a time; it is dropped after its last piece,
+ * or when none has been read for a minute. */
+typedef struct dn_kv_copy_answer {
+    int      status;
+    uint64_t copy; /* its number: never reused while the daemon runs */
+    uint64_t bytes;
+    char     words[DN_STORE_WHY];
+} dn_kv_copy_answer;
+
+typedef struct dn_kv_copy_read {
+    uint64_t copy, offset;
+} dn_kv_copy_read;
+
+enum { DN_KV_PIECE = 256 << 10 };
+typedef struct dn_kv_copy_piece {
+    int      status; /* DN_EDEAD: there is no such copy any more */
+    uint32_t len;
+    char     bytes[];
+} dn_kv_copy_piece;
 
 typedef struct dn_kv_outbox_answer {
     int      status;

@@ -34,8 +34,8 @@ static void make_settings(const dn_service_config *c, dn_service_tree *t) {
     t->daily_part = dn_daily_part(&t->daily);
     t->kv = (dn_kv_config){
         .store = c->store,
-        .parts = {&dn_kv_common_part, &t->daily_part},
-        .parts_len = 2,
+        .parts = {&dn_kv_common_part, &dn_kv_backup_part, &t->daily_part},
+        .parts_len = 3,
         .fatal = c->fatal,
         .fatal_context = c->fatal_context,
         .all_written = c->all_written,

@@ -195,7 +195,7 @@ int dn_store_check(dn_store *store, char *why) {
 }
 
 int dn_store_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why) {
-    assert(path && out_backup);
+    assert(out_backup);
     *why = '\0';
     return store->ops->backup(store, path, out_backup, why);
 }

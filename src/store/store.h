@@ -185,14 +185,20 @@ DN_MUST_USE int dn_store_changes(dn_store *store, uint64_t after_seq, dn_user_ch
 /* Checks the whole store. DN_EINVAL: it is damaged, and why says what was found first. */
 DN_MUST_USE int dn_store_check(dn_store *store, char *why);
 
-/* Copies the store to a new file, a few pages a step, while it stays in use. DN_EEXIST: the file exists. DN_EFAILED: no
- * file can be made at this path. The caller ends *out_backup with dn_backup_free. */
+/* Copies the store to a new file, a few pages a step, while it stays in use. path NULL: to a file beside the store that has
+ * no name, for dn_backup_read. DN_EEXIST: the file exists. DN_EFAILED: no file can be made at this path. DN_EFULL: the disk
+ * has no space for a copy. The caller ends *out_backup with dn_backup_free. */
 typedef struct dn_backup dn_backup;
 DN_MUST_USE int          dn_store_backup(dn_store *store, const char *path, dn_backup **out_backup,
                                          char *why);
-/* DN_PENDING: not done yet. DN_OK: the copy is complete and durable. */
-DN_MUST_USE int    dn_backup_step(dn_backup *backup, char *why);
-void               dn_backup_free(dn_backup *backup); /* accepts NULL; deletes an incomplete copy */
+/* DN_PENDING: not done yet. DN_OK: the copy is complete and, if it has a path, durable. */
+DN_MUST_USE int dn_backup_step(dn_backup *backup, char *why);
+/* Of a complete copy without a name: its size, and up to max of its bytes. *out_len 0: offset is at its end. */
+uint64_t        dn_backup_bytes(const dn_backup *backup);
+DN_MUST_USE int dn_backup_read(const dn_backup *backup, uint64_t offset, void *bytes, size_t max,
+                               size_t *out_len);
+/* Accepts NULL. Deletes a copy that is incomplete or has no name. */
+void               dn_backup_free(dn_backup *backup);
 static inline void dn_backup_freep(dn_backup **backup) { dn_backup_free(*backup); }
 
 /* After DN_EIO: one line that names the damaged file and what to do, or NULL if the disk failed. Borrowed until the store

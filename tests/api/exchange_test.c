@@ -43,6 +43,15 @@ static int kv_on_backup(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
+static int kv_on_copy(dn_self *self, void *state, const dn_msg *msg) {
+    const dn_kv_copy_answer answer = {.status = w.kv_status, .copy = 3, .bytes = 4096};
+
+    (void)state;
+    if (w.kv_is_silent) (void)dn_msg_keep(self, msg);
+    else dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
+    return DN_OK;
+}
+
 static int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
     dn_kv_token_answer answer = {.status = w.kv_status, .token = *DN_BODY(dn_token, msg)};
 
@@ -95,6 +104,7 @@ static int stage_on_any(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Life ---- */
 
 static const dn_handler kv_rows[] = {{MSG_KV_BACKUP, kv_on_backup},
+                                     {MSG_KV_COPY, kv_on_copy},
                                      {MSG_KV_SET, kv_on_set},
                                      {MSG_KV_TOKEN_ADD, kv_on_token_add}},
                         stage_rows[] = {{DN_KIND_ANY, stage_on_any}};
@@ -162,6 +172,20 @@ TEST(a_backup_says_whether_it_is_the_path_or_another_one_or_the_disk) {
     CHECK_INT(backs_up(DN_EFULL), 507);
     CHECK_INT(backs_up(DN_EINVAL), 400);
     CHECK_INT(backs_up(DN_EIO), 500);
+    ends();
+}
+
+TEST(a_copy_has_the_status_of_what_the_store_answers) {
+    begins();
+    w.kv_status = DN_OK;
+    CHECK_INT(posts("/api/v1/backup/copies", NULL, ""), 201);
+    CHECK_STR(w.answer, "{\"copy\":3,\"bytes\":4096}");
+    w.kv_status = DN_EEXIST;
+    CHECK_INT(posts("/api/v1/backup/copies", NULL, ""), 409);
+    w.kv_status = DN_EFULL;
+    CHECK_INT(posts("/api/v1/backup/copies", NULL, ""), 507);
+    w.kv_status = DN_EIO;
+    CHECK_INT(posts("/api/v1/backup/copies", NULL, ""), 500);
     ends();
 }
 

@@ -723,6 +723,32 @@ TEST(a_backup_that_is_given_up_leaves_no_file_behind) {
     dn_store_free(store);
 }
 
+TEST(backup_without_a_path_leaves_no_name_and_gives_its_bytes) {
+    dn_store       *store = kit_open(kit_path("data"));
+    dn_backup      *backup;
+    static kit_text before, after;
+    char            bytes[16];
+    size_t          len;
+    int             code;
+
+    dir_say(&before, kit_path("data"));
+    CHECK_INT(dn_store_backup(store, NULL, &backup, why), DN_OK);
+    dir_say(&after, kit_path("data"));
+    CHECK_STR(after.text, before.text);
+    do code = dn_backup_step(backup, why);
+    while (code == DN_PENDING);
+    CHECK_INT(code, DN_OK);
+    CHECK(dn_backup_bytes(backup) >= 4096);
+    CHECK_INT(dn_backup_read(backup, 0, bytes, sizeof bytes, &len), DN_OK);
+    CHECK_UINT(len, sizeof bytes);
+    CHECK_STR(bytes, "SQLite format 3");
+    CHECK_INT(dn_backup_read(backup, dn_backup_bytes(backup) - 8, bytes, sizeof bytes, &len),
+              DN_OK);
+    CHECK_UINT(len, 8);
+    dn_backup_free(backup);
+    dn_store_free(store);
+}
+
 TEST(a_store_in_memory_cannot_be_copied_and_says_so) {
     dn_store  *store = kit_open(NULL);
     dn_backup *backup;

@@ -178,7 +178,8 @@ static int memory_check(dn_store *store, char *why) {
 static int memory_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why) {
     (void)store, (void)out_backup;
     return store_refuse(DN_EINVAL, why,
-                        "%s: a store in memory has no file to copy: name a data directory", path);
+                        "%s: a store in memory has no file to copy: name a data directory",
+                        path ? path : "backup");
 }
 
 static int memory_idle(dn_store *store) {
