@@ -3,6 +3,7 @@
 
 #include "target.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,5 +270,56 @@ int client_backup(client *c, const char *path) {
                                "path", WIRE_FOR_EVER, &exit_code);
     if (!answer) return exit_code;
     json_decref(answer);
+    return DN_EXIT_DONE;
+}
+
+/* ---- A copy of the store ---- */
+
+/* A piece of it, valid until the next request. */
+static int get_piece(client *c, json_int_t copy, json_int_t offset, wire_answer *out) {
+    char path[PATH], why[WIRE_WHY];
+    int  exit_code;
+
+    (void)snprintf(path, sizeof path,
+                   "/api/v1/backup/copies/%" JSON_INTEGER_FORMAT "?offset=%" JSON_INTEGER_FORMAT,
+                   copy, offset);
+    if (wire_ask(c->wire, "GET", path, NULL, WIRE_AS_USUAL, out, why) < 0)
+        return complain(DN_EXIT_FAILED, "%s", why);
+    if (is_good(out)) return DN_EXIT_DONE;
+    json_decref(json_of(c, out, "", &exit_code));
+    return exit_code;
+}
+
+static bool write_all(int fd, const char *bytes, size_t len) {
+    while (len > 0) {
+        const ssize_t put = write(fd, bytes, len);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return false;
+        bytes += put;
+        len -= (size_t)put;
+    }
+    return true;
+}
+
+int client_copy(client *c, int fd) {
+    int     exit_code;
+    json_t *made = ask(c, "POST", "/api/v1/backup/copies", NULL, "copy", WIRE_FOR_EVER, &exit_code);
+
+    if (!made) return exit_code;
+    const json_int_t copy = json_integer_value(json_object_get(made, "copy"));
+    const json_int_t bytes = json_integer_value(json_object_get(made, "bytes"));
+    json_decref(made);
+    for (json_int_t at = 0; at < bytes;) {
+        wire_answer piece;
+        exit_code = get_piece(c, copy, at, &piece);
+        if (exit_code != DN_EXIT_DONE) return exit_code;
+        at += (json_int_t)piece.len;
+        if (piece.len == 0 || at > bytes)
+            return complain(DN_EXIT_FAILED,
+                            "%s sent a copy of another length than it said: try again",
+                            c->target.url);
+        if (!write_all(fd, piece.bytes, piece.len))
+            return complain(DN_EXIT_FAILED, "the copy cannot be written: %s", strerror(errno));
+    }
     return DN_EXIT_DONE;
 }

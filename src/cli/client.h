@@ -44,6 +44,10 @@ const char *client_url(const client *c);
  * An exit code; if it is not DN_EXIT_DONE, it has been complained of. */
 int client_backup(client *c, const char *path);
 
+/* Has the daemon copy its store, and writes that copy to fd, which is an empty file. An exit code; if it is not DN_EXIT_DONE,
+ * it has been complained of. */
+int client_copy(client *c, int fd);
+
 /* From now on nobody waits for an answer longer than until fd (the caller's) can be read; -1: no such end. silently: it is no
  * failure, and not complained of. */
 void client_waits_until(client *c, int fd, bool silently);

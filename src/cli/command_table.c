@@ -200,6 +200,10 @@ static const command commands[] = {
     {.name = "db backup",
      .operands = "FILE",
      .help = "copies the database to a new file; the daemon may go on running",
+     .more =
+         "The copy is checked before it gets its name: of a damaged database no file is left, and "
+         "the\n"
+         "exit code is 1. While a daemon runs, it needs room for a copy in its data directory.\n",
      .asks = true,
      .run = cmd_db_backup,
      .operands_min = 1,

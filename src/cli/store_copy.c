@@ -4,14 +4,14 @@
  * itself (the daemon's is that of a file in it) says whether somebody is at it still. */
 #include "store_copy.h"
 
+#include "endings.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -20,43 +20,15 @@
 #define COPY_FILE "diurnal.db" /* what begins so is ours: the copy, and what becomes one */
 
 enum {
-    ENDINGS = 3,
     PATH_ROOM = 4096 + 64,
     ROOM_LEFT = 1 << 20, /* and an eighth of the copy: for what the daemon writes meanwhile */
 };
-
-static const int endings[ENDINGS] = {SIGINT, SIGTERM, SIGHUP};
 
 typedef struct copying {
     const char *data;
     int         data_fd, dir_fd;
     bool        is_made; /* the directory is there */
 } copying;
-
-/* ---- Signals ---- */
-
-/* What would end us is held back until nothing is left of the copy, and only seen through a descriptor meanwhile: it
- * is not read from there, so that it ends us when the hold ends. What is ignored (nohup) stays so. */
-static int endings_hold(client *asked, sigset_t *before) {
-    sigset_t held;
-
-    (void)sigemptyset(&held);
-    for (int i = 0; i < ENDINGS; i++) {
-        struct sigaction now;
-        (void)sigaction(endings[i], NULL, &now);
-        if (now.sa_handler != SIG_IGN) (void)sigaddset(&held, endings[i]);
-    }
-    (void)sigprocmask(SIG_BLOCK, &held, before);
-    const int fd = signalfd(-1, &held, SFD_CLOEXEC);
-    client_waits_until(asked, fd, /* silently= */ false);
-    return fd;
-}
-
-static void endings_let(client *asked, int fd, const sigset_t *before) {
-    client_waits_until(asked, -1, /* silently= */ false);
-    if (fd >= 0) (void)close(fd);
-    (void)sigprocmask(SIG_SETMASK, before, NULL);
-}
 
 /* ---- The directory ---- */
 
@@ -164,15 +136,17 @@ static int copy_make(const call *c, client *asked) {
 dn_store *store_copy(const call *c, client *asked, int *out_exit) {
     copying   k = {.data = c->settings->data, .data_fd = -1, .dir_fd = -1};
     dn_store *store = NULL;
-    sigset_t  before;
+    endings   held;
 
-    const int ended = endings_hold(asked, &before);
+    endings_hold(&held);
+    client_waits_until(asked, held.fd, /* silently= */ false);
     *out_exit = lock_take(&k);
     if (*out_exit == DN_EXIT_DONE) *out_exit = dir_make(&k);
     if (*out_exit == DN_EXIT_DONE) *out_exit = look_for_room(&k);
     if (*out_exit == DN_EXIT_DONE) *out_exit = copy_make(c, asked);
     if (*out_exit == DN_EXIT_DONE) *out_exit = copy_open(c, &store);
     dir_remove(&k);
-    endings_let(asked, ended, &before);
+    client_waits_until(asked, -1, /* silently= */ false);
+    endings_let(&held);
     return store;
 }

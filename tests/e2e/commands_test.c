@@ -1,6 +1,7 @@
 /* commands_test.c - every command against a real daemon, and without one. */
 #include "place.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -533,6 +534,90 @@ static bool is_there(const place *p, const char *name) {
 
     (void)snprintf(path, sizeof path, "%s/%s", p->data, name);
     return stat(path, &about) == 0;
+}
+
+/* Files of the directory whose name begins so. */
+static int files_named(const char *folder, const char *begin) {
+    DIR                 *dir = opendir(folder);
+    const struct dirent *entry;
+    int                  count = 0;
+
+    CHECK(dir);
+    while ((entry = readdir(dir))) count += strncmp(entry->d_name, begin, strlen(begin)) == 0;
+    (void)closedir(dir);
+    return count;
+}
+
+/* A URL alone, as from another machine; and a copy of many pieces. */
+TEST(db_backup_streams_the_copy_to_the_command_wherever_the_daemon_runs) {
+    enum { USERS = 20000 };
+    place      *p = served();
+    char       *csv = malloc(USERS * 32), *at = csv, token[128], url[64], copy[PLACE_PATH + 32];
+    struct stat about;
+
+    for (int i = 0; i < USERS; i++) at += sprintf(at, "somebody-%06d,08:00\n", i);
+    CHECK_RUN(p, 0, "users", "import", place_write(p, "users.csv", csv, (size_t)(at - csv)));
+    free(csv);
+    (void)snprintf(copy, sizeof copy, "%s/admin.token", p->data);
+    (void)snprintf(token, sizeof token, "%.100s", place_read(copy));
+    token[strcspn(token, "\n")] = '\0';
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", place_port(p));
+    CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
+    CHECK(chdir(p->dir) == 0);
+    const int code = place_run_bare(ARGS("db", "backup", "far.db", "--url", url), NULL);
+    CHECK_MSG(code == 0, "exit %d: %s", code, place_said());
+    CHECK_STR(place_said(), "copied to far.db\n");
+    CHECK(unsetenv("DIURNAL_TOKEN") == 0);
+    (void)snprintf(copy, sizeof copy, "%s/far.db", p->dir);
+    CHECK(stat(copy, &about) == 0 && about.st_size > 1 << 20);
+    CHECK_INT(about.st_mode & 0777, 0600);
+    CHECK_INT(files_named(p->dir, "far.db"), 1);
+    CHECK_INT(files_named(p->data, "diurnal.db.part"), 0);
+
+    (void)snprintf(p->data, sizeof p->data, "%.400s/restored", p->dir);
+    CHECK_INT(mkdir(p->data, 0700), 0);
+    char restored[PLACE_PATH + 32];
+    (void)snprintf(restored, sizeof restored, "%s/diurnal.db", p->data);
+    CHECK(rename(copy, restored) == 0);
+    CHECK_RUN(p, 0, "db", "check");
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    place_serve(p, ARGS(DEMO_RUNNER));
+    CHECK_RUN(p, 0, "users", "get", "somebody-019999");
+}
+
+TEST(db_backup_of_a_damaged_database_fails_and_leaves_no_file) {
+    place *p = served();
+    char   copy[PLACE_PATH + 32];
+
+    (void)snprintf(copy, sizeof copy, "%s/copy.db", p->dir);
+    place_signal(p, SIGTERM);
+    CHECK_INT(place_wait(p), 0);
+    change_the_store(p, "UPDATE counters SET value = value + 1 WHERE name = 'users'");
+    CHECK_RUN(p, 1, "db", "backup", copy);
+    CHECK_SAID("copy.db is not made: the database: the number of users is not what is counted");
+    place_serve(p, ARGS(DEMO_RUNNER));
+    CHECK_RUN(p, 1, "db", "backup", copy);
+    CHECK_SAID("copy.db is not made: the database: the number of users is not what is counted");
+    CHECK_INT(files_named(p->dir, "copy.db"), 0);
+}
+
+/* The daemon stands still, so the backup waits for the copy for as long as the test likes. */
+TEST(db_backup_that_a_signal_ends_leaves_no_file) {
+    place *p = served();
+    char   copy[PLACE_PATH + 32];
+    int    status = 0;
+
+    (void)snprintf(copy, sizeof copy, "%s/copy.db", p->dir);
+    place_signal(p, SIGSTOP);
+    const pid_t backup = place_begin(p, ARGS("db", "backup", copy));
+    WAIT_FOR(files_named(p->dir, "copy.db") == 1, 20000);
+    CHECK(kill(backup, SIGTERM) == 0);
+    CHECK(waitpid(backup, &status, 0) == backup);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    CHECK_INT(files_named(p->dir, "copy.db"), 0);
+    place_signal(p, SIGCONT);
+    CHECK_RUN(p, 0, "db", "backup", copy);
 }
 
 TEST(a_check_of_a_running_daemon_looks_at_a_copy_and_leaves_nothing) {
