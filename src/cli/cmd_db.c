@@ -39,7 +39,8 @@ int cmd_db_check(const call *c) {
     if (!asked) return check(store, "", "sound", c);
     store = store_copy(c, asked, &exit_code);
     if (!store) return exit_code;
-    return check(store, STORE_COPY_OF, "sound; the daemon runs, so a copy was looked at", c);
+    return check(store, STORE_COPY_OF, "sound (checked in a copy, because the daemon is running)",
+                 c);
 }
 
 /* ---- backup ---- */
@@ -57,7 +58,7 @@ static int cannot(const char *path, const char *what) {
 }
 
 static int is_there(const making *m) {
-    return complain(DN_EXIT_FAILED, "%s is there already: name a file that is not", m->file);
+    return complain(DN_EXIT_FAILED, "%s exists already: name a new file", m->file);
 }
 
 static int making_begin(making *m) {

@@ -254,8 +254,8 @@ static int demo_take(const served *d) {
     if (!is_stranger) return DN_EXIT_DONE;
     return complain(
         DN_EXIT_USAGE,
-        "demo: %s has users, and none is the demo's, which would make up how their days "
-        "go; name another --data, or leave demo out",
+        "demo: %s has users of its own, and the demo would make up results for them; name another "
+        "--data, or leave --demo out",
         d->settings->data);
 }
 
@@ -316,7 +316,7 @@ static void url_say(const served *d) {
     char why[URL_FILE_WHY];
 
     if (url_put(d, why) < 0)
-        dn_log(DN_LOG_WARN, "url.unwritten", "commands will want a --url and a token: %s", why);
+        dn_log(DN_LOG_WARN, "url.unwritten", "commands need --url and a token: %s", why);
 }
 
 static void on_renewed(void *context) { url_say(context); }
@@ -441,7 +441,7 @@ static int run_to_the_end(served *d) {
     rc = dn_runtime_run(d->runtime, &root);
     stops_mask(SIG_BLOCK); /* what comes from here on is for who is started anew, or for nobody */
     d->to_start_anew = starts_anew && stops_asked == 0;
-    if (stops_asked > 1) return complain(DN_EXIT_FAILED, "ended at once, as it was asked to");
+    if (stops_asked > 1) return complain(DN_EXIT_FAILED, "stopped at once by a second signal");
     if (rc < 0) return complain(DN_EXIT_FAILED, "ended: %s", dn_error_text(rc));
     dn_log(DN_LOG_INFO, "daemon.stopped",
            d->all_written ? "everything is committed" : "not everything is committed");

@@ -189,11 +189,11 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "db check",
      .operands = "",
-     .help = "looks through the whole database for damage",
-     .more =
-         "While a daemon runs it has the daemon make a copy in the data directory and looks at "
-         "that, for\nwhich there has to be room; the daemon goes on meanwhile. It asks with the "
-         "token of --token-file\nor DIURNAL_TOKEN, else with that of --data.\n",
+     .help = "checks the whole database for damage",
+     .more = "While a daemon runs, the daemon makes a copy in the data directory, which needs "
+             "room, and\n"
+             "goes on; the command checks the copy. It asks with the token of --token-file or\n"
+             "DIURNAL_TOKEN, else with that of --data.\n",
      .asks_here = true,
      .run = cmd_db_check,
      .prints_data = true},

@@ -181,13 +181,12 @@ static size_t put_batch(dn_self *self, startup *h) {
 static void demo_begins(dn_self *self, const startup *h) {
     print_ready(h, DEMO_USERS);
     if (h->done_today > 0)
-        printf("%u of the %d have had their day already; rm -r %s, and it begins anew\n",
+        printf("%u of the %d users are done for today; rm -r %s starts the demo afresh\n",
                h->done_today, DEMO_USERS, h->config->data);
-    printf(
-        "The users (demo-0001 and so on) are due from 5 minutes ago to 70 minutes from now, and "
-        "attempted "
-        "in the %u minutes\nbefore. One job in ten fails, one in a hundred hangs. How it goes:\n",
-        h->config->window_minutes);
+    printf("The users (demo-0001 and so on) are due from 5 minutes ago to 70 minutes from now, and "
+           "attempted in the %u\nminutes before. One job in ten fails, one in a hundred hangs. "
+           "Every 5 s:\n",
+           h->config->window_minutes);
     (void)fflush(stdout);
     dn_timer_after(self, LIVE_MS, HERALD_GO_ON, ASKED_QUEUE);
 }

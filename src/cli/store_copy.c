@@ -42,7 +42,7 @@ static int lock_take(copying *k) {
     if (k->data_fd < 0)
         return complain(DN_EXIT_FAILED, "%s cannot be opened: %s", k->data, strerror(errno));
     if (flock(k->data_fd, LOCK_EX | LOCK_NB) == 0) return DN_EXIT_DONE;
-    return complain(DN_EXIT_FAILED, "%s: another check is under way; wait for it", k->data);
+    return complain(DN_EXIT_FAILED, "%s: another check is running; wait until it ends", k->data);
 }
 
 /* Nothing but what we name so: whatever else somebody may keep there is not ours. */
@@ -103,11 +103,11 @@ static int look_for_room(const copying *k) {
     if (fstatvfs(k->data_fd, &disk) < 0) return DN_EXIT_DONE; /* then it shows when it is met */
     const uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (room >= wanted) return DN_EXIT_DONE;
-    return complain(DN_EXIT_FAILED,
-                    "%s: a copy to look at needs %llu KiB of room, and there are %llu: make room, "
-                    "or stop the daemon and check then",
-                    k->data, (unsigned long long)(wanted / 1024),
-                    (unsigned long long)(room / 1024));
+    return complain(
+        DN_EXIT_FAILED,
+        "%s: a copy to check needs %llu KiB, and %llu KiB are free: make room, or stop the "
+        "daemon and check then",
+        k->data, (unsigned long long)(wanted / 1024), (unsigned long long)(room / 1024));
 }
 
 /* ---- The copy ---- */

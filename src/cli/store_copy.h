@@ -6,8 +6,8 @@
 #include "client.h"
 #include "store/store.h"
 
-/* How a sentence begins that the store's door says of it: what it names has gone by then. */
-#define STORE_COPY_OF "looked at a copy of the database: "
+/* How a sentence of the store about the copy begins: the file it names is gone by then. */
+#define STORE_COPY_OF "in a copy of the database: "
 
 /* The copy is a file in the data directory while it is made. When this returns it has no name any more, and is gone with
  * the store or the process; one that a killed process left is removed by the next. SIGINT, SIGTERM and SIGHUP end the

@@ -524,7 +524,7 @@ TEST(a_daemon_that_cannot_write_where_it_is_serves_who_knows_it) {
 
     CHECK(mkdir(p->data, 0700) == 0 && mkdir(in_data(p, "url.new"), 0700) == 0);
     place_serve(p, ARGS(RUNNER));
-    CHECK(place_has_said(p, "url.unwritten: commands will want a --url and a token: "));
+    CHECK(place_has_said(p, "url.unwritten: commands need --url and a token: "));
     CHECK_RUN(p, 1, "status");
     CHECK_SAID("has no address: it may be starting");
     token_of(p, token);

@@ -625,7 +625,7 @@ TEST(a_check_of_a_running_daemon_looks_at_a_copy_and_leaves_nothing) {
     char   copy[PLACE_PATH + 64];
 
     CHECK_RUN(p, 0, "db", "check");
-    CHECK_STR(place_said(), "sound; the daemon runs, so a copy was looked at\n");
+    CHECK_STR(place_said(), "sound (checked in a copy, because the daemon is running)\n");
     CHECK_RUN(p, 0, "db", "check", "--json");
     CHECK_SAID("{\"done\":true,\"words\":\"sound");
     CHECK(!is_there(p, "check-copy"));
@@ -652,7 +652,7 @@ TEST(a_check_finds_in_the_copy_what_is_wrong_with_the_database) {
     change_the_store(p, "UPDATE counters SET value = value + 1 WHERE name = 'users'");
     place_serve(p, ARGS(DEMO_RUNNER));
     CHECK_RUN(p, 1, "db", "check");
-    CHECK_SAID("diurnal: looked at a copy of the database: ");
+    CHECK_SAID("diurnal: in a copy of the database: ");
     CHECK_SAID("the number of users is not what is counted");
     CHECK(!is_there(p, "check-copy"));
 }
@@ -663,7 +663,7 @@ TEST(checks_do_not_get_into_each_others_way) {
 
     CHECK(fd >= 0 && flock(fd, LOCK_EX) == 0);
     CHECK_RUN(p, 1, "db", "check");
-    CHECK_SAID("another check is under way");
+    CHECK_SAID("another check is running");
     CHECK(!is_there(p, "check-copy"));
     (void)close(fd);
     CHECK_RUN(p, 0, "db", "check");

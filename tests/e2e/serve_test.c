@@ -200,7 +200,7 @@ TEST(a_demo_shows_something_within_seconds) {
     place_signal(p, SIGINT);
     CHECK_INT(place_wait(p), 0);
     place_serve(p, ARGS("--demo", "--tick-ms=100"));
-    CHECK(place_has_said(p, "have had their day already"));
+    CHECK(place_has_said(p, "users are done for today"));
 }
 
 TEST(a_demo_does_not_make_up_the_days_of_users_who_are_somebodys_own) {
@@ -211,8 +211,8 @@ TEST(a_demo_does_not_make_up_the_days_of_users_who_are_somebodys_own) {
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     CHECK_RUN(p, 2, "serve", "--demo");
-    CHECK_SAID("has users, and none is the demo's, which would make up how their days go; name "
-               "another --data");
+    CHECK_SAID("has users of its own, and the demo would make up results for them; name another "
+               "--data");
     place_serve(p, ARGS("--runner=exec:/bin/true"));
     CHECK(place_has_said(p, "ready: 1 user in"));
 }
@@ -294,7 +294,7 @@ TEST(a_second_sigterm_does_not_wait) {
     WAIT_FOR(place_has_said(p, "running jobs may finish, for at most"), 20000);
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 1);
-    CHECK(place_has_said(p, "ended at once, as it was asked to"));
+    CHECK(place_has_said(p, "stopped at once by a second signal"));
     CHECK_RUN(p, 0, "audit");
 }
 
@@ -388,6 +388,7 @@ static place *full_disk(const char *base, endpoint *e) {
 
 TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
     char      base[] = "/tmp/diurnal-e2e-disk-XXXXXX";
+    char      copy[64];
     endpoint *e = endpoint_new();
 
     if (!mount_small(base)) return;
@@ -398,8 +399,12 @@ TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
     CHECK_SAID("the disk is full");
     CHECK(!status_is(p, "ada", "success"));
     CHECK_RUN(p, 1, "db", "check");
-    CHECK_SAID("a copy to look at needs ");
-    CHECK_SAID(" KiB of room, and there are 0: make room");
+    CHECK_SAID("a copy to check needs ");
+    CHECK_SAID(" KiB, and 0 KiB are free: make room");
+    (void)snprintf(copy, sizeof copy, "/tmp/diurnal-e2e-copy-%d", (int)getpid());
+    CHECK_RUN(p, 1, "db", "backup", copy);
+    CHECK_SAID(" KiB beside it, and 0 KiB are free: make room");
+    CHECK(access(copy, F_OK) < 0);
     CHECK_RUN(p, 0, "status");
     fill(base, false);
     WAIT_FOR(status_is(p, "ada", "success"), 20000);

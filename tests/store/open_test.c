@@ -688,7 +688,7 @@ TEST(a_backup_onto_a_file_that_is_there_is_refused) {
 
     file_write(kit_path("copy"), "mine", 4, 0);
     CHECK_INT(dn_store_backup(store, kit_path("copy"), &backup, why), DN_EEXIST);
-    CHECK(strstr(why, "is there already"));
+    CHECK(strstr(why, "exists already"));
     CHECK_PTR(backup, NULL);
     CHECK_INT(kit_size(kit_path("copy")), 4);
     dn_store_free(store);

@@ -52,7 +52,7 @@ static int backup_failed_to_begin(dn_backup *b, char *why) {
 }
 
 static int backup_refuse_existing(dn_backup *b, char *why) {
-    return store_refuse(DN_EEXIST, why, "%s is there already: name a file that is not", b->path);
+    return store_refuse(DN_EEXIST, why, "%s exists already: name a new file", b->path);
 }
 
 static int64_t size_of(const char *path, const char *end) {
