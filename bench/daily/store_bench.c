@@ -66,12 +66,14 @@ static uint64_t user_of(uint64_t i, bool scattered) {
 
 /* ---- Ours ---- */
 
+/* NULL: in memory. */
 static dn_store *ours_open(const char *dir) {
     char                  why[DN_STORE_WHY], url[sizeof dir_ours + 16];
     dn_store             *store = NULL;
     const dn_store_config config = {.url = url, .ledger_days = 35};
 
-    (void)snprintf(url, sizeof url, "sqlite:%s", dir);
+    if (dir) (void)snprintf(url, sizeof url, "sqlite:%s", dir);
+    else (void)snprintf(url, sizeof url, "memory:");
     if (dn_store_open(&config, &store, why) < 0) wrong("%s", why);
     return store;
 }
