@@ -11,7 +11,7 @@
 typedef struct store_ops {
     void (*free)(dn_store *store);
     int (*write)(dn_store *store, const dn_write *writes, size_t len, dn_write_result *results);
-    int (*begin_with)(dn_store *store, dn_user *user); /* NULL: not here */
+    int (*begin_with)(dn_store *store, dn_user *user); /* NULL: not supported */
     int (*load)(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len);
     int (*user)(dn_store *store, const char *id, size_t id_len, dn_user *out_user);
     int (*list)(dn_store *store, const dn_user_filter *filter, dn_user *users, size_t max,
@@ -30,7 +30,7 @@ typedef struct store_ops {
     int (*tokens)(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
     int (*check)(dn_store *store, char *why);
     int (*backup)(dn_store *store, const char *path, dn_backup **out_backup, char *why);
-    const char *(*damage)(dn_store *store); /* NULL: there is never any */
+    const char *(*damage)(dn_store *store); /* NULL: it cannot be damaged */
     int (*idle)(dn_store *store);
 } store_ops;
 
@@ -56,10 +56,10 @@ int db_open(const char *dir, const dn_store_config *config, dn_store **out_store
 int db_probe(const char *dir, const dn_store_config *config, char *why);
 int dir_lock_held(const char *dir, dn_store_hold *out_hold, char *why);
 
-/* FORGET takes at most so many rows: at 3 us a row the store is back at its messages in 15 ms. */
+/* The most rows one FORGET deletes: at 3 us a row the store is busy for 15 ms. */
 enum { STORE_FORGET_MAX = 5000 };
 
-/* One line into why[DN_STORE_WHY]; returns code, so that a refusal is one statement. */
+/* Writes one line into why[DN_STORE_WHY] and returns code, so that a refusal is one statement. */
 int store_refuse(int code, char *why, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

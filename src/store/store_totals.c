@@ -1,4 +1,4 @@
-/* store_totals.c - counts by day; see store_totals.h. */
+/* store_totals.c - see store_totals.h. */
 #include "store_totals.h"
 
 #include "base/day_rows.h"

@@ -1,5 +1,4 @@
-/* store_totals.h - counts by day.
- * A sorted array: a store has a few days that change, and a few thousand that do not. */
+/* store_totals.h - counts by day, in a sorted array: few days change, and there are a few thousand at most. */
 #ifndef DIURNAL_STORE_STORE_TOTALS_H
 #define DIURNAL_STORE_STORE_TOTALS_H
 
@@ -8,24 +7,24 @@
 typedef struct totals {
     dn_day_totals *days; /* sorted by day */
     size_t         len, cap;
-    size_t         last; /* where the day asked for last stands: most ask for the same again */
+    size_t         last; /* index of the day found last, which is mostly the next one asked for */
 } totals;
 
 void totals_done(totals *t);
 
-/* Room for so many days that are not there yet. */
+/* Makes room for so many new days. */
 DN_MUST_USE int totals_reserve(totals *t, size_t days);
 
-/* The counts of a day, until the next call. *out_new, which may be NULL: it was not there, and they are zero. Room
- * for it must have been reserved. */
+/* The counts of a day, borrowed until the next call. *out_new, which may be NULL: the day is new, and its counts are zero.
+ * Room for it must have been reserved. */
 dn_day_totals *totals_at_borrow(totals *t, dn_day day, bool *out_new);
 
-/* Where the first day stands that is not before `day`. */
+/* The index of the first day that is not before `day`. */
 size_t totals_from(const totals *t, dn_day day);
 
-/* One more of that status. */
+/* Adds one of that status. */
 void totals_count(dn_day_totals *of_day, dn_daily_status status);
-/* One that was missed was not, after all. Without a ledger that is not known for certain: never below zero. */
+/* Takes back one `missed`. Never below zero, because without a ledger it is an assumption. */
 void totals_unmiss(dn_day_totals *of_day);
 
 #endif

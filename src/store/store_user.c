@@ -1,4 +1,4 @@
-/* store_user.c - what a write makes of a user; see store_user.h. */
+/* store_user.c - see store_user.h. */
 #include "store_user.h"
 
 #include "store/outbox.h"

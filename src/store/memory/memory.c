@@ -172,7 +172,7 @@ static int memory_tokens_read(dn_store *store, dn_token *tokens, size_t max, siz
 static int memory_check(dn_store *store, char *why) {
     (void)store;
     *why = '\0';
-    return DN_OK; /* there is no disk that could have damaged it */
+    return DN_OK; /* memory cannot be damaged by a disk */
 }
 
 static int memory_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why) {

@@ -8,7 +8,7 @@
 
 enum { FIRST_SLOTS = 1024 };
 
-/* The key is no secret: a store in memory is that of a simulation, or of a replay, and is nobody's day. */
+/* A fixed key, because a simulation must run the same each time and gets no ids from strangers. */
 uint32_t ids_hash(const char *id, size_t len) {
     const dn_hash_key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0xd6e8feb86659fd93)};
 
@@ -27,7 +27,7 @@ static void ids_put(ids *t, uint32_t hash, uint32_t n) {
     t->slots[at] = (ids_slot){hash, n};
 }
 
-/* At most two of three slots are taken. */
+/* At most two thirds of the slots are taken. */
 int ids_reserve(ids *t, size_t more) {
     const ids before = *t;
     size_t    slots = t->slots ? t->mask + 1 : FIRST_SLOTS;
@@ -66,8 +66,7 @@ void ids_add(ids *t, const char *id, size_t len, uint32_t n) {
     t->len++;
 }
 
-/* What stands behind the gap and wanted to stand in it, or before it, moves up: no slot is ever marked as
- * one that was. */
+/* Entries after the gap that belong into it, or before it, move up, so no slot needs a tombstone. */
 void ids_remove(ids *t, const char *id, size_t len, uint32_t n) {
     size_t gap = ids_hash(id, len) & t->mask, at;
 

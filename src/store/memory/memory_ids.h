@@ -1,6 +1,6 @@
-/* memory_ids.h - finds a user's number by its id: open addressing, linear probing, 8 bytes a slot.
- * A slot holds half of the hash, so that hardly any other id is ever looked at. The hash has no seed: a run of the
- * simulation must be the same every time, and nobody sends it ids that were made to collide. */
+/* memory_ids.h - a hash index from a user's id to its number: open addressing, linear probing, 8 bytes a slot.
+ * A slot holds half of the hash, so that lookups hardly ever compare a wrong id. The hash has no seed, because a simulation
+ * must run the same each time and gets no ids from strangers. */
 #ifndef DIURNAL_STORE_MEMORY_MEMORY_IDS_H
 #define DIURNAL_STORE_MEMORY_MEMORY_IDS_H
 
@@ -12,11 +12,11 @@ typedef struct ids_slot {
 
 typedef struct ids {
     ids_slot *slots;
-    size_t    mask; /* slots - 1, a power of two less one */
+    size_t    mask; /* number of slots - 1; the number is a power of two */
     size_t    len;
 } ids;
 
-/* Does the user of that number have this id? */
+/* Whether the user with this number has this id. */
 typedef bool ids_is(const void *context, uint32_t n, const char *id, size_t len);
 
 uint32_t ids_hash(const char *id, size_t len);
@@ -26,11 +26,11 @@ DN_MUST_USE int ids_reserve(ids *t, size_t more);
 
 /* 0: there is none. */
 uint32_t ids_find(const ids *t, const char *id, size_t len, ids_is *is, const void *context);
-/* Has the memory brought near in which an id would be found. */
+/* Prefetches the slot of an id. */
 void ids_fetch(const ids *t, const char *id, size_t len);
-/* An id that is not there yet; room must have been reserved. */
+/* Adds an id that is not in the index. Room must have been reserved. */
 void ids_add(ids *t, const char *id, size_t len, uint32_t n);
-/* One that is there. */
+/* Removes an id that is in the index. */
 void ids_remove(ids *t, const char *id, size_t len, uint32_t n);
 
 #endif

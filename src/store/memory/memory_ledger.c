@@ -1,4 +1,4 @@
-/* memory_ledger.c - the ledger's rows, by day and by number; see memory_ledger.h. */
+/* memory_ledger.c - see memory_ledger.h. */
 #include "memory/memory_ledger.h"
 
 #include "base/day_rows.h"
@@ -20,7 +20,7 @@ void ledger_done(ledger *l) {
     *l = (ledger){0};
 }
 
-/* Where the first day stands that is not before `day`. */
+/* The index of the first day that is not before `day`. */
 static size_t ledger_from(const ledger *l, dn_day day) {
     return dn_day_rows_from(l->days, sizeof *l->days, l->len, day);
 }

@@ -1,4 +1,4 @@
-/* memory_list.c - users in memory in the order of their ids: sorted for the first list after a user came or went. */
+/* memory_list.c - users in memory in the order of their ids, sorted by the first list after a user was added or removed. */
 #define _GNU_SOURCE /* qsort_r */
 #include "memory/memory_store.h"
 #include "store_user.h"
@@ -15,7 +15,7 @@ void memory_sorted_forget(memory *m) {
     m->sorted = NULL;
 }
 
-/* An id's first bytes lie beside its number: most ids differ in them, and nobody else's memory is touched. */
+/* The first bytes of an id beside its number: most ids differ in them, so a comparison touches no other memory. */
 typedef struct sort_key {
     uint64_t first;
     uint32_t n;
@@ -31,8 +31,8 @@ static sort_key sort_key_of(const memory *m, uint64_t n) {
     return key;
 }
 
-/* By the first bytes alone, the last of them first, into as many places at a time as a byte has values: what all have in
- * common takes no time. spare: as many again. Returns which of the two has them in order. */
+/* A radix sort by the first bytes, last byte first. It skips a byte that all ids share. spare has room for as many keys.
+ * Returns whichever of the two arrays holds the result. */
 static sort_key *sort_by_first(sort_key *keys, sort_key *spare, size_t len) {
     enum { BYTES = sizeof keys->first, VALUES = 256 };
     size_t before[BYTES][VALUES] = {{0}};
@@ -97,7 +97,7 @@ static int sort_users(memory *m) {
     return DN_OK;
 }
 
-/* Where the first id stands that is not before this one; after it, if it is the very same and `after`. */
+/* The index of the first id that is not before this one, or with `after` of the first one after it. */
 static size_t sorted_from(const memory *m, const char *id, size_t id_len, bool after) {
     size_t low = 0, high = m->sorted_len;
 

@@ -1,4 +1,4 @@
-/* memory_outbox.c - the outbox in memory; see memory_outbox.h. */
+/* memory_outbox.c - see memory_outbox.h. */
 #include "memory/memory_outbox.h"
 
 #include <assert.h>
@@ -26,8 +26,8 @@ static bool place_holds(const outbox *o, const outbox_place *place) {
     return hook && hook->next_ms == place->next_ms;
 }
 
-/* Gives back what is no more, when it is half of what there is: so often that an array never grows for
- * nothing, so seldom that it costs a hook next to nothing. */
+/* Drops deleted hooks and stale entries once they are half of their array: often enough to bound the memory, seldom
+ * enough that a hook pays next to nothing. */
 static void outbox_sweep(outbox *o) {
     size_t kept = 0;
 
@@ -73,8 +73,8 @@ int outbox_reserve(outbox *o, size_t hooks, size_t moves) {
     return code;
 }
 
-/* Mostly at the end: what is added or put off is due later than what is there. A hook that comes back to where
- * it was finds its old place, and must not be in the order twice. */
+/* A hook that is added or put off is due later than most, so the search starts from the end. A hook that returns to an
+ * earlier due time finds its old entry, which must not be there twice. */
 static void order_add(outbox *o, outbox_place place) {
     size_t low = o->begin, high = o->order_len;
 

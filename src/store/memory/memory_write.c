@@ -7,11 +7,11 @@
 #include <assert.h>
 #include <string.h>
 
-/* Scattered finalizations wait for memory more than for anything else, so the user, and then its id and its row,
- * are asked for some writes before they are needed (measured: twice as fast). */
+/* Scattered finalizations mostly wait for memory. Prefetching the user, then its id and row, some writes ahead makes
+ * them twice as fast (measured). */
 enum { FETCH_USER = 24, FETCH_REST = 12 };
 
-/* Both ends: most lie across two lines of the cache. */
+/* Both ends, because most users span two cache lines. */
 static void fetch_user(const memory *m, const dn_write *w) {
     if (w->op != DN_WRITE_FINALIZE || w->finalize.registration >= m->next_n) return;
     const uint64_t n = w->finalize.registration;
@@ -21,7 +21,7 @@ static void fetch_user(const memory *m, const dn_write *w) {
 
 /* ---- Room for a batch ---- */
 
-/* What a batch may need, at most. Rows are reserved one by one. */
+/* What a batch needs at most. Ledger rows are reserved one by one. */
 typedef struct memory_needs {
     size_t users, id_bytes, days, hooks, moves, tokens;
 } memory_needs;
@@ -29,7 +29,7 @@ typedef struct memory_needs {
 static int reserve_rows(memory *m, uint64_t n, dn_day first, dn_day last, size_t batch_len) {
     int code = DN_OK;
 
-    /* The number may be one that this batch gives. Of any other the write finds no user. */
+    /* The batch itself may give this number. With any higher one the write will find no user. */
     if (!m->ledger_on || n == 0 || n >= m->next_n + batch_len) return DN_OK;
     for (dn_day day = first; day <= last && code == DN_OK; day++)
         code = ledger_reserve(&m->ledger, day, n);
@@ -59,7 +59,7 @@ static int reserve_users(memory *m, const memory_needs *needs) {
 
     if (needs->users == 0) return DN_OK;
     if (m->next_n + needs->users > UINT32_MAX || m->id_len + needs->id_bytes > UINT32_MAX)
-        return DN_ENOMEM; /* the bound of what is numbered with 32 bits here */
+        return DN_ENOMEM; /* ids and numbers have 32 bits here */
     code = grow(&users, &m->users_cap, m->next_n + needs->users, sizeof *m->users);
     m->users = users;
     if (code == DN_OK) code = grow(&bytes, &m->id_cap, m->id_len + needs->id_bytes, 1);
@@ -168,7 +168,7 @@ static void ledger_finalize(memory *m, const struct dn_write_finalize *f, dn_day
                                    : NULL;
 
     totals_count(totals_of(m, f->day), f->status);
-    /* Without rows it is taken that every day up to `recorded` that was not finalized was missed. */
+    /* Without a ledger, every day up to `recorded` that was not finalized counts as missed. */
     if (missed || (!m->ledger_on && f->day <= recorded)) totals_unmiss(totals_of(m, f->day));
     if (missed) *missed = row;
     else if (m->ledger_on) ledger_add(&m->ledger, f->day, f->registration, row);
@@ -252,7 +252,7 @@ static void fetch_rest(memory *m, const dn_write *w) {
     if (m->ledger_on) ledger_fetch(&m->ledger, w->finalize.day, n);
 }
 
-/* The first users have been asked for with the room for all (reserve): most batches are no longer than that. */
+/* reserve has prefetched the first users already; most batches are no longer than that. */
 static void fetch_first(memory *m, const dn_write *writes, size_t len) {
     for (size_t i = 0; i < FETCH_REST && i < len; i++) fetch_rest(m, &writes[i]);
 }

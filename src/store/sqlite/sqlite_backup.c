@@ -44,7 +44,7 @@ static int backup_failed_by_system(dn_backup *b, const char *what, char *why) {
     return store_refuse(code, why, "%s cannot be %s: %s", b->path, what, strerror(errno));
 }
 
-/* Unless the disk is to blame, it is the path: no such directory, or one that may not be written to. */
+/* Unless the disk failed, the path is at fault: no such directory, or no permission to write there. */
 static int backup_failed_to_begin(dn_backup *b, char *why) {
     const int error = errno, code = backup_failed_by_system(b, "made", why);
 
@@ -89,7 +89,7 @@ static int backup_connect(dn_backup *b) {
     return rc;
 }
 
-/* Nobody but the owner may read a backup, as with the store. */
+/* Mode 0600, as for the store. */
 static int backup_begin(dn_backup *b, char *why) {
     struct stat found;
     int         rc;
@@ -136,7 +136,7 @@ int db_backup(dn_store *store, const char *path, dn_backup **out_backup, char *w
     return DN_OK;
 }
 
-/* A descriptor of its own: SQLite has closed the file. */
+/* Opens the file again, because SQLite has closed it. */
 static int backup_sync(dn_backup *b, const char *path, int flags, char *why) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
     int       failed;
@@ -148,7 +148,7 @@ static int backup_sync(dn_backup *b, const char *path, int flags, char *why) {
     return failed ? DN_EIO : DN_OK;
 }
 
-/* Never onto a file that came to be meanwhile. Where the file system cannot promise that, a look has to do. */
+/* Never replaces a file made meanwhile. On a file system that cannot promise this, a check before must do. */
 static int backup_rename(dn_backup *b, char *why) {
     struct stat found;
 
@@ -221,7 +221,7 @@ int dn_backup_read(const dn_backup *b, uint64_t offset, void *bytes, size_t max,
 
 void dn_backup_free(dn_backup *b) {
     if (!b) return;
-    (void)sqlite3_backup_finish(b->copy); /* accepts NULL; whether it failed was told before */
+    (void)sqlite3_backup_finish(b->copy); /* accepts NULL; the failure was reported before */
     const int rc = sqlite3_close(b->to);
     assert(rc == SQLITE_OK);
     if (b->fd >= 0) close(b->fd);

@@ -1,16 +1,16 @@
-/* sqlite_check.c - is the store sound? SQLite answers for its pages and indexes, and here it is asked what must hold
- * between the rows: what one transaction wrote agrees. */
+/* sqlite_check.c - is the store sound? SQLite checks its pages and indexes; the rules below check that rows written by one
+ * transaction agree. */
 #include "sqlite/sqlite_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to this size all of a file that was not closed is looked at before it is used; of a larger one what a start
- * depends on, for nothing durable may delay a restart: the ledger of ten million users takes minutes. */
+/* A file up to this size is checked whole after an unclean end. A larger one has only the tables checked that a start needs,
+ * because the ledger of ten million users takes minutes. */
 #define CHECK_ALL_BYTES ((int64_t)1 << 30)
 
-/* A query that gives rows if something is wrong, and what that is. */
+/* A query that gives rows if something is wrong, and the sentence for it. */
 typedef struct check_rule {
     const char *sql, *sentence;
 } check_rule;
@@ -46,7 +46,7 @@ static const check_rule rules[] = {
      "a day's totals are below zero"},
 };
 
-/* The first thing a query says, cut to fit; "" if it gives no row. */
+/* The first value of a query, cut to fit; "" if it gives no row. */
 static int check_ask(db *d, const char *sql, char *said, size_t room) {
     sqlite3_stmt *s = NULL;
     int           rc = sqlite3_prepare_v2(d->sql, sql, -1, &s, NULL);
@@ -68,8 +68,8 @@ static int check_ask(db *d, const char *sql, char *said, size_t room) {
     return db_failed(d, rc);
 }
 
-/* A page that could not be read is one of the findings to SQLite, with no other sign of it than its words. It
- * is no damage of the file: the disk has failed. */
+/* SQLite reports an unreadable page as a finding, recognizable by its words alone. That is a failed disk, not a damaged
+ * file. */
 static bool says_unreadable(const char *said) {
     const char *code = strstr(said, "error code=");
 
@@ -108,7 +108,7 @@ static int check_rows(db *d, char *why) {
 
 int db_check_after_crash(db *d, int64_t size, int64_t version, char *why) {
     static const struct {
-        int         since; /* there is none in a file of a version before */
+        int         since; /* the version that added the table */
         const char *sql;
     } tables[] = {
         {1, "PRAGMA quick_check('users')"},      {1, "PRAGMA quick_check('hooks')"},

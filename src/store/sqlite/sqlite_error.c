@@ -1,12 +1,12 @@
-/* sqlite_error.c - what SQLite's codes mean to the store.
- * A full disk and want of memory pass; anything else is final: after a failed write or fsync nobody knows what is
- * on the disk, and SQLite itself would happily go on. */
+/* sqlite_error.c - translates SQLite's codes.
+ * A full disk and a lack of memory pass. Everything else is final: after a failed write or fsync nobody knows what is on
+ * the disk, and SQLite itself would go on. */
 #include "sqlite/sqlite_store.h"
 
 #include <errno.h>
 
-/* The system's word on the last write to a file that failed. Asked from the file: for a commit, SQLite 3.40 does not
- * keep it in the connection. */
+/* The errno of the last failed write to a file. Asked from the file, because SQLite 3.40 does not keep it in the connection
+ * for a commit. */
 static int write_errno(sqlite3 *sql, int which) {
     sqlite3_file *file = NULL;
     int           system = 0;
@@ -20,8 +20,8 @@ static int write_errno(sqlite3 *sql, int which) {
 bool db_is_full(sqlite3 *sql, int rc, db_file file) {
     int system = 0;
 
-    /* SQLite knows ENOSPC by itself, but a quota is an I/O error to it. Nothing but a failed write
-     * qualifies: of a failed fsync it is not known what it has left undone. */
+    /* SQLite reports ENOSPC as full, but a quota as an I/O error. Only a failed write qualifies: after a failed fsync
+     * nobody knows what was left undone. */
     if ((rc & 0xff) == SQLITE_FULL) return true;
     if ((rc & 0xff) == SQLITE_CANTOPEN) system = sqlite3_system_errno(sql);
     else if (rc == SQLITE_IOERR_WRITE) system = write_errno(sql, (int)file);

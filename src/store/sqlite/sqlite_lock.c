@@ -1,6 +1,6 @@
 /* sqlite_lock.c - one process a data directory.
- * SQLite would keep a second writer out too, but not say who has it, and a second diurnal must be told before it
- * looks at anything. The lock is flock's: it goes with the process, however that ends. */
+ * SQLite would keep a second writer out too, but could not name the first. The lock is flock's, so it ends with the process
+ * however that ends. */
 #include "sqlite/sqlite_store.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int lock_try(int fd, int how) {
     return rc;
 }
 
-/* Who only looks whether somebody has it (dir_lock_held) shares it for an instant, and is waited for. */
+/* A process that runs dir_lock_held shares the lock for an instant, so the caller waits for it. */
 static int lock_wait_for_no_one(int fd) {
     const struct timespec instant = {.tv_nsec = 1000000};
     int                   rc = lock_try(fd, LOCK_EX);
@@ -45,7 +45,7 @@ static int lock_wait_for_no_one(int fd) {
     return rc;
 }
 
-/* "": there is none. */
+/* "": the holder wrote none. */
 static void sign_read(int fd, char sign[DN_STORE_SIGN]) {
     const ssize_t len = pread(fd, sign, DN_STORE_SIGN - 1, 0);
 
@@ -66,9 +66,8 @@ static int lock_refuse_taken(int fd, const char *dir, char *why) {
                         dir);
 }
 
-/* By it the next one is told who has the directory, and whether a file in it is of that one or of one before. The number
- * alone may come again: in a container it is always the same. It is written over what is there, for which a full disk has
- * room; nobody is kept out if it cannot be. */
+/* Names the holder: its process id, which in a container may always be the same, and an instant. Written over the old sign,
+ * for which a full disk has room. If it cannot be written the lock holds all the same. */
 static void lock_sign(int fd) {
     struct timespec now;
     char            sign[DN_STORE_SIGN];
@@ -80,8 +79,8 @@ static void lock_sign(int fd) {
     if (ftruncate(fd, signs ? len : 0) < 0) return;
 }
 
-/* Who cannot sign (of a directory that is only read) shares it with lookers, so that it does not seem held by whoever signed
- * last. */
+/* A reader that cannot sign (of a directory it may only read) takes a shared lock, so that the directory does not seem held
+ * by the last signer. */
 static int lock_take(int fd) {
     const bool signs = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 

@@ -1,7 +1,6 @@
-/* sqlite_log.c - the log: when it is copied into the file, and that there is room to.
- * A write may need room for its log; a log must never need any to be ended, or the one fills a disk on which the
- * other cannot grow, and both stand there for good. So what a batch makes the file grow by is taken in the file before the
- * batch is committed: then every log can be copied into the file, however full the disk, and its room is free again. */
+/* sqlite_log.c - the write-ahead log: when it is copied into the file, and that there is room for it.
+ * On a full disk a long log and a file that cannot grow would block each other for good. So the file is extended by what a
+ * batch needs before the batch is committed. Then every log can be copied, however full the disk, which frees its room. */
 #include "sqlite/sqlite_store.h"
 
 enum { PAGE = 4096, PAGES_AT_ONCE = 16 };
@@ -18,7 +17,7 @@ static int pages_of(db *d, int64_t *out_pages) {
     return DN_OK;
 }
 
-/* The file itself, and how long it is now. */
+/* The file itself and its present size. */
 static int file_of(db *d, sqlite3_file **out_file, int64_t *out_size) {
     sqlite3_int64 size = 0;
     int           rc = sqlite3_file_control(d->sql, "main", SQLITE_FCNTL_FILE_POINTER, out_file);
@@ -28,7 +27,7 @@ static int file_of(db *d, sqlite3_file **out_file, int64_t *out_size) {
     return rc == SQLITE_OK ? DN_OK : db_failed_at(d, rc, DB_MAIN);
 }
 
-/* From its end on, which is asked anew: SQLite alone knows what stands before it. */
+/* Extends the file from its present end, because SQLite alone knows what is before it. */
 static int file_grow(db *d, int64_t size) {
     static const char zeros[PAGES_AT_ONCE * PAGE];
     sqlite3_file     *file;
@@ -59,7 +58,7 @@ int db_log_copy(db *d, db_log_copying how) {
     int       in_log = 0, copied = 0;
     const int rc = sqlite3_wal_checkpoint_v2(d->sql, NULL, (int)how, &in_log, &copied);
 
-    d->file_size = 0; /* SQLite has cut it, or let it grow */
+    d->file_size = 0; /* SQLite may have truncated or extended it */
     if (rc == SQLITE_OK && copied == in_log) {
         d->checkpoint_at = DB_WAL_PAGES;
         if (how == DB_LOG_CUT) d->wal_pages = 0;
@@ -67,16 +66,16 @@ int db_log_copy(db *d, db_log_copying how) {
     return rc;
 }
 
-/* What was written is durable without: if this fails for want of room, it is tried again when the log has grown as much
- * again; any other failure is told at the next call, for the one at hand has succeeded. */
+/* The commit is durable without this. If the disk is full, the next try comes after as many pages again. Any other failure
+ * shows at the next call, because the present one has succeeded. */
 void db_log_look_at(db *d) {
     if (d->wal_pages < d->checkpoint_at) return;
     const int rc = db_log_copy(d, DB_LOG_KEEP);
     if (rc != SQLITE_OK) (void)db_failed_at(d, rc, DB_MAIN);
 }
 
-/* At once, before the next transaction: where the log is empty SQLite takes the length of the file for that of the database,
- * and a file that is cut below that later is damaged to it. For the same reason nothing that stood there before is cut. */
+/* Before the next transaction: with an empty log SQLite takes the length of the file for that of the database, and a file
+ * truncated below that is damaged to it. For the same reason nothing older is cut off. */
 void db_log_give_back(db *d) {
     const int64_t size = d->grown_from;
     sqlite3_file *file;

@@ -1,13 +1,13 @@
-/* sqlite_look.c - what is on the disk, before SQLite opens it.
- * SQLite would roll back, recover or make a log as soon as it reads; what is not ours, or was written by a newer
- * diurnal, must not be touched at all. So the first 100 bytes are read by hand:
+/* sqlite_look.c - looks at the files before SQLite opens them.
+ * SQLite would roll back, recover or make a log at its first read. A file that is not ours, or was written by a newer
+ * diurnal, must not be touched. So the first 100 bytes are read by hand:
  *
- *     0   16  "SQLite format 3" and its end
- *     40   4  schema cookie: 0 in a file in which no table was ever made
+ *     0   16  "SQLite format 3" and a NUL
+ *     40   4  schema cookie: 0 if no table was ever made
  *     60   4  user_version: the number of the last migration
  *     68   4  application_id
  *
- * Numbers are big-endian. What stands in the log may be newer than this: db_identify asks again. */
+ * Numbers are big-endian. The log may be newer than this, so db_identify asks SQLite again. */
 #include "migrations.h"
 #include "sqlite/sqlite_store.h"
 
@@ -28,8 +28,8 @@ static int cannot(sqlite3_vfs *vfs, int rc, const char *what, const char *path, 
                         strerror(vfs->xGetLastError ? vfs->xGetLastError(vfs, 0, NULL) : errno));
 }
 
-/* The size of a file, 0 if there is none, and its header if it is long enough. All are opened as the main file is:
- * for a log, SQLite would want that one to be there. */
+/* The size of a file, 0 if there is none, and its header if it is long enough. All are opened as main files, because for a
+ * log SQLite would demand a main file. */
 static int look_into(sqlite3_vfs *vfs, const char *path, unsigned char *header, int64_t *out_size,
                      char *why) {
     sqlite3_int64 size = 0;
@@ -50,16 +50,16 @@ static int look_into(sqlite3_vfs *vfs, const char *path, unsigned char *header, 
     if (file->pMethods) file->pMethods->xClose(file);
     free(file);
     if (rc != SQLITE_OK) return cannot(vfs, rc, "read", path, why);
-    /* SQLite says of a file of one byte that it is empty; but then it would not be "there". */
+    /* SQLite calls a file of one byte empty; here it counts as existing. */
     *out_size = size > 0 ? size : 1;
     return DN_OK;
 }
 
-/* A file of some content, whose header says what it is. */
+/* Judges an existing file by its header. */
 static int look_at_header(const unsigned char *header, int64_t size, bool has_journal,
                           const char *path, char *why) {
     if (size < HEADER || memcmp(header, "SQLite format 3", 16) != 0) {
-        /* Power may have failed while the file was being made: SQLite will undo that by its journal. */
+        /* Power may have failed while the file was made: SQLite will undo that by its journal. */
         if (has_journal) return DN_OK;
         return store_refuse(DN_EINVAL, why,
                             "%s is no database, or its beginning is damaged: move it away, or "

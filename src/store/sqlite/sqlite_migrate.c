@@ -1,6 +1,6 @@
-/* sqlite_migrate.c - brings a file to the newest version: migrations/0001_*.sql and on, each in one transaction.
- * The number of the last one is the file's user_version, written in the same transaction: after a crash in the
- * middle the next start begins again where that one began. */
+/* sqlite_migrate.c - migrates a file to the newest version: migrations/0001_*.sql and on, each in one transaction.
+ * The transaction also sets user_version to the number of the migration, so after a crash the next start repeats only the
+ * one that was interrupted. */
 #include "migrations.h"
 
 #include "sqlite/sqlite_store.h"
@@ -21,7 +21,7 @@ static int migrate_one(db *d, int number, char *why) {
     const int code = db_failed(d, rc);
     store_refuse(code, why, "%s cannot be brought to version %d: %s", d->path, number,
                  sqlite3_errmsg(d->sql));
-    /* If this fails too, the connection is closed without it, which is the same. */
+    /* If this fails, closing the connection rolls back too. */
     (void)sqlite3_exec(d->sql, "ROLLBACK", NULL, NULL, NULL);
     return code;
 }

@@ -1,6 +1,6 @@
-/* sqlite_open.c - opening and closing a store in a file.
- * The order is what protects the data: the lock, a look without touching, then SQLite; and until the file is
- * known to be ours and whole, closing it again would not even copy its log into it. */
+/* sqlite_open.c - opens and closes a store in a file.
+ * The order protects the data: the lock, a look at the files, then SQLite. Until the file is known to be ours and sound,
+ * closing it does not even copy its log into it. */
 #include "migrations.h"
 #include "sqlite/sqlite_store.h"
 
@@ -36,8 +36,8 @@ static const store_ops db_ops = {
     .idle = db_idle,
 };
 
-/* EXCLUSIVE before the first access: the log's index then is in our memory and not in a shared file. What
- * the schema itself could do is not trusted, and a damaged page is noticed when it is read. */
+/* EXCLUSIVE before the first access keeps the log's index in our memory instead of a shared file. The schema is not trusted
+ * to run code, and a damaged page is noticed when it is read. */
 static const char pragmas[] = "PRAGMA locking_mode = EXCLUSIVE;"
                               "PRAGMA temp_store = MEMORY;"
                               "PRAGMA cache_size = -65536;"
@@ -45,9 +45,8 @@ static const char pragmas[] = "PRAGMA locking_mode = EXCLUSIVE;"
                               "PRAGMA trusted_schema = OFF;"
                               "PRAGMA cell_size_check = ON;";
 
-/* Of a file that may be written. A new file gets its first page by a rollback journal: EXTRA has the directory
- * synced when that is deleted, or the journal might come back after a power failure and undo all there is. A
- * log grown long is cut when it is begun anew. */
+/* For a file that may be written. A new file gets its first page by a rollback journal. EXTRA syncs the directory after that
+ * journal is deleted; otherwise it could come back after a power failure and undo everything. */
 static const char writing_pragmas[] = "PRAGMA synchronous = EXTRA;"
                                       "PRAGMA journal_mode = WAL;"
                                       "PRAGMA synchronous = FULL;"
@@ -62,7 +61,7 @@ int dir_failed(const char *what, const char *dir, char *why) {
     return store_refuse(code, why, "the data directory %s %s: %s", dir, what, strerror(errno));
 }
 
-/* What was made in a directory is there after a power failure only if the directory was synced. */
+/* A new file or directory survives a power failure only if its directory was synced. */
 static int dir_sync(const char *dir, char *why) {
     const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int       failed;
@@ -101,7 +100,7 @@ static int dir_make(const char *dir, bool read_only, char *why) {
     return DN_OK;
 }
 
-/* The file itself, so that nobody else may read it, whatever the umask; SQLite's log follows its mode. */
+/* Makes the file with mode 0600, whatever the umask. SQLite gives the log the same mode. */
 static int file_make(const char *dir, const char *path, char *why) {
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
 
@@ -135,8 +134,8 @@ static int connect_failed(db *d, int rc, char *why) {
     return store_refuse(code, why, "%s cannot be used: %s", d->path, said);
 }
 
-/* A file that was closed well and is only read is opened as one that cannot change (we have the lock): SQLite
- * then makes no log beside it. The path goes into a URI, where three bytes mean something else. */
+/* Opens a cleanly closed file, read-only, as one that cannot change (we have the lock), so that SQLite makes no log beside
+ * it. The path goes into a URI, in which three bytes must be escaped. */
 static int connect_immutable(db *d) {
     static const char hex[] = "0123456789abcdef";
     char              uri[3 * DB_PATH_MAX + DB_SUFFIX_ROOM] = "file:";
@@ -173,7 +172,7 @@ static int db_connect(db *d, const db_look *look, char *why) {
     return rc == SQLITE_OK ? DN_OK : connect_failed(d, rc, why);
 }
 
-/* The number a one-line query gives. */
+/* The number that a one-line query gives. */
 static int db_ask(db *d, const char *sql, int64_t *out_value, char *why) {
     sqlite3_stmt *s = NULL;
     int           rc = sqlite3_prepare_v2(d->sql, sql, -1, &s, NULL);
@@ -182,7 +181,7 @@ static int db_ask(db *d, const char *sql, int64_t *out_value, char *why) {
         rc = sqlite3_step(s);
         if (rc == SQLITE_ROW) *out_value = sqlite3_column_int64(s, 0);
     }
-    /* Also when there was a row: only now it is known that all went well. */
+    /* Even after a row: only finalize tells that all went well. */
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
         const bool row = rc == SQLITE_ROW;
         rc = sqlite3_finalize(s);
@@ -191,7 +190,7 @@ static int db_ask(db *d, const char *sql, int64_t *out_value, char *why) {
     return rc == SQLITE_OK ? DN_OK : connect_failed(d, rc, why);
 }
 
-/* Whose is it, of which version: the second time after look_at, now with what stands in the log. */
+/* Whether the file is ours, and its version: asked again after look_at, now including the log. */
 static int db_identify(db *d, int64_t *out_version, char *why) {
     int64_t application = 0, version = 0, tables = 0;
     int     code = db_ask(d, "PRAGMA application_id", &application, why);
@@ -223,7 +222,7 @@ static int on_wal_commit(void *context, sqlite3 *sql, const char *name, int page
     return SQLITE_OK;
 }
 
-/* From here on the file is written. */
+/* From here on the file is written to. */
 static int db_begin_writing(db *d, bool is_new, char *why) {
     int rc = SQLITE_OK;
 
@@ -234,7 +233,7 @@ static int db_begin_writing(db *d, bool is_new, char *why) {
     return DN_OK;
 }
 
-/* What a killed process left in the log: on a full disk it is to have its room back before anything is written. */
+/* Copies and truncates a log left by a killed process, so that its room on a full disk is free before the first write. */
 static int db_take_in_log(db *d, char *why) {
     const int rc = db_log_copy(d, DB_LOG_CUT);
 
@@ -261,7 +260,7 @@ static int db_load_counters(db *d, char *why) {
         "SELECT value FROM counters WHERE name = 'next_user'",
         "SELECT value FROM counters WHERE name = 'next_hook'",
         "SELECT value FROM counters WHERE name = 'users'",
-        /* Written when it is first other than that: DN_DAY_NONE. */
+        /* Only written once it differs from DN_DAY_NONE. */
         "SELECT coalesce((SELECT value FROM counters WHERE name = 'ledger_since'), -2147483648)",
     };
     int64_t values[4] = {0};
@@ -281,8 +280,8 @@ static int db_open_file(db *d, const char *dir, const dn_store_config *config, c
     db_look look = {0};
     int64_t version = 0;
 
-    /* Nobody asks SQLite how much memory it has; to know it, it takes a lock at each allocation. Refused, and no loss, when
-     * a store was opened in this process before. */
+    /* SQLite counts its memory under a lock at each allocation, which nobody asks for. The call fails, harmlessly, if this
+     * process has opened a store before. */
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int code = look_at(config->vfs, d->path, &look, why);
 
@@ -323,14 +322,14 @@ int db_open(const char *dir, const dn_store_config *config, dn_store **out_store
     if (code == DN_OK) code = dir_lock_take(dir, d->read_only, &d->lock_fd, why);
     if (code == DN_OK) code = db_open_file(d, dir, config, why);
     if (code < 0) {
-        d->dead = true; /* so that closing it leaves the file as it is */
+        d->dead = true; /* closing it then leaves the file untouched */
         return code;
     }
     *out_store = DN_TAKE(store);
     return DN_OK;
 }
 
-/* A store that is well leaves no log behind: the next start then knows that this one ended in order. */
+/* Closing a sound store leaves no log, so the next start knows that this one ended cleanly. */
 static void db_free(dn_store *store) {
     db *d = db_of(store);
     int done;

@@ -1,6 +1,6 @@
-/* sqlite_outbox.c - the outbox of cutoff hooks.
- * A hook is put in by the transaction that finalizes the day, and stays until it is delivered, given up, or its
- * user is removed: what is durable of a user goes with the user. */
+/* sqlite_outbox.c - hooks in the file.
+ * The transaction that finalizes a day adds its hook. The hook stays until it is delivered or given up, or its user is
+ * removed. */
 #include "sqlite/sqlite_store.h"
 #include "store_user.h"
 
@@ -43,7 +43,7 @@ int db_hooks_remove(db *d, uint64_t n) {
     return db_run(d, STMT_HOOKS_REMOVE);
 }
 
-/* The row of HOOKS_DUE. */
+/* Reads the current row of HOOKS_DUE. */
 static int hook_of_row(db *d, sqlite3_stmt *s, dn_hook *hook) {
     const void *id = sqlite3_column_blob(s, 6);
     const int   id_len = sqlite3_column_bytes(s, 6);

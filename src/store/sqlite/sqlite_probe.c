@@ -1,4 +1,4 @@
-/* sqlite_probe.c - what would keep a store from being opened, seen without making or writing one. */
+/* sqlite_probe.c - finds what would keep a store from being opened, without making or writing anything. */
 #include "sqlite/sqlite_store.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* It is not there: could it be made? */
+/* The directory does not exist: could it be made? */
 static int probe_parent(const char *dir, char *why) {
     char parent[DB_PATH_MAX];
 
@@ -32,7 +32,7 @@ static int probe_file(const char *path, char *why) {
     return store_refuse(DN_EIO, why, "%s cannot be written: %s", path, strerror(errno));
 }
 
-/* The lock is taken, if there is one, and given back: only so it is known that nobody has it. */
+/* Takes the lock and gives it back, to see that no process has it. */
 static int probe_lock(const char *dir, char *why) {
     char path[DB_PATH_MAX];
     int  fd = -1;

@@ -1,12 +1,11 @@
-/* sqlite_read.c - users and the ledger, read back.
- * What comes from the disk is looked at before it is believed: a row that none of us can have written is
- * damage, and ends the store as damage does. */
+/* sqlite_read.c - reads of users and the ledger.
+ * Each row is checked before it is believed. A row that no write can have made is damage and ends the store. */
 #include "sqlite/sqlite_store.h"
 #include "store_user.h"
 
 #include <string.h>
 
-/* A column that may be NULL. NULL reads as 0, and hardly anything else does: its type is asked only then. */
+/* A column that may be NULL. NULL reads as 0, so only a 0 needs a look at its type. */
 static int64_t column_or(sqlite3_stmt *s, int at, int64_t none) {
     const int64_t value = sqlite3_column_int64(s, at);
 
@@ -14,7 +13,7 @@ static int64_t column_or(sqlite3_stmt *s, int at, int64_t none) {
 }
 
 int db_user_of_row(db *d, sqlite3_stmt *s, dn_user *user) {
-    /* As a blob: text would be copied to get an end it does not need. */
+    /* As a blob, because text would be copied to get a terminator. */
     const void *id = sqlite3_column_blob(s, 1);
     const int   id_len = sqlite3_column_bytes(s, 1);
 
@@ -33,7 +32,7 @@ int db_user_of_row(db *d, sqlite3_stmt *s, dn_user *user) {
     return user_is_sound(user) ? DN_OK : db_failed(d, SQLITE_CORRUPT);
 }
 
-/* The one user a statement finds. */
+/* Reads the one user that a bound statement finds. */
 static int user_of_statement(db *d, sqlite3_stmt *s, dn_user *user, bool *out_found) {
     bool row;
     int  code = db_row(d, s, &row);
@@ -76,7 +75,7 @@ int db_user(dn_store *store, const char *id, size_t id_len, dn_user *out_user) {
 
 typedef int row_fn(db *d, sqlite3_stmt *s, void *row);
 
-/* Those of a statement that is bound, at most max of them, into an array whose elements have that size. */
+/* Reads at most max rows of a bound statement into an array of elements of this size. */
 static int rows_read(db *d, sqlite3_stmt *s, row_fn *read, void *rows, size_t size, size_t max,
                      size_t *out_len) {
     size_t len = 0;
@@ -105,14 +104,14 @@ int db_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_
     sqlite3_stmt *s = d->stmt[STMT_USERS_FROM_N];
 
     if (d->dead) return DN_EIO;
-    if (after_n >= INT64_MAX) max = 0; /* no number is greater */
+    if (after_n >= INT64_MAX) max = 0; /* no number is higher */
     if (max > 0) db_bind(s, 1, (int64_t)after_n + 1);
     return rows_read(d, s, read_user, users, sizeof *users, max, out_len);
 }
 
 /* ---- Listing ---- */
 
-/* The first id that can be in the list: the prefix, or the one after which it goes on. */
+/* Binds the first id that can be in the list: the prefix, or the id to go on from. */
 static void list_begin(sqlite3_stmt *s, const dn_user_filter *f) {
     const bool after =
         f->after_len > 0 && id_compare(f->after_id, f->after_len, f->prefix, f->prefix_len) >= 0;
@@ -173,8 +172,8 @@ static int ledger_of_row(db *d, sqlite3_stmt *s, dn_ledger_row *row) {
                : db_failed(d, SQLITE_CORRUPT);
 }
 
-/* Each step lands on the user's row of a day, or on a row before it: then that day is tried, or, if it was
- * the same one, the day before it. So a step costs one seek, and no day without rows costs any. */
+/* Each step seeks the user's row of a day and lands on it, or on an earlier row. Then the day of that row is tried, or,
+ * if it is the same, the day before it. So a step is one seek, and days without rows cost nothing. */
 int db_ledger_before(db *d, uint64_t n, dn_day before, dn_ledger_row *row, bool *out_found) {
     sqlite3_stmt *s = d->stmt[STMT_LEDGER_BEFORE];
 

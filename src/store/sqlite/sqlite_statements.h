@@ -1,6 +1,5 @@
-/* sqlite_statements.h - every statement of the store, prepared once when it is opened.
- * So that a statement that does not fit the schema is found at the first start, and memory for one is
- * never asked for when something has to be written. */
+/* sqlite_statements.h - every statement of the store, prepared when it is opened.
+ * So a statement that does not fit the schema fails at the first start, and a write never needs memory to prepare one. */
 #ifndef DIURNAL_STORE_SQLITE_SQLITE_STATEMENTS_H
 #define DIURNAL_STORE_SQLITE_SQLITE_STATEMENTS_H
 
@@ -8,7 +7,7 @@
     "n, id, due, starts_on, last_day, status, last_run_ms, context_epoch, recorded"
 #define DB_LEDGER_COLUMNS "n, day, status, cls, attempts, at_ms"
 
-/* Name, SQL. The parameters stand in the order of their numbers. */
+/* Name, SQL. Parameters are numbered in the order they are bound. */
 #define DB_STATEMENTS(X)                                                                           \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \

@@ -1,6 +1,6 @@
-/* sqlite_store.h - a store in an SQLite file, from inside.
- * One connection for everything, locked out for everybody else, WAL, synchronous=FULL. All functions belong to
- * the store's actor. They return DN codes: SQLite's are translated by db_failed at the line they enter. */
+/* sqlite_store.h - the inside of a store in an SQLite file.
+ * One connection, an exclusive lock, WAL, synchronous=FULL. The store's actor alone calls these functions. They return DN
+ * codes: db_failed translates SQLite's where they enter. */
 #ifndef DIURNAL_STORE_SQLITE_SQLITE_STORE_H
 #define DIURNAL_STORE_SQLITE_SQLITE_STORE_H
 
@@ -14,49 +14,49 @@
 enum {
     DB_APPLICATION_ID = 0x64697572, /* "diur" */
     DB_PATH_MAX = 4096,
-    DB_SUFFIX_ROOM = 32, /* for the names of files in the directory */
-    DB_WAL_PAGES = 4096, /* 16 MiB of log, then it is copied into the file */
+    DB_SUFFIX_ROOM = 32, /* for file names in the directory */
+    DB_WAL_PAGES = 4096, /* 16 MiB of log before it is copied into the file */
 };
 
-/* Numbers that are given once, how many users there are, and since when the ledger is whole. */
+/* The next numbers to give, the number of users, and dn_store_ledger_since. */
 typedef struct db_counters {
     uint64_t next_user, next_hook, users;
     dn_day   ledger_since;
 } db_counters;
 
 typedef struct db {
-    dn_store      base;
-    sqlite3      *sql;
-    int           lock_fd;
-    bool          read_only;
-    bool          dead;   /* the disk failed: nothing may be believed any more */
-    bool          ledger; /* rows are written */
-    bool          adds;   /* who was registered last was new */
-    db_counters   counters;
-    totals        batch_totals;  /* of the days the batch at hand counts in */
-    int           wal_pages;     /* in the log since it was begun anew */
-    int           checkpoint_at; /* at so many it is copied into the file */
-    int64_t       file_size;     /* at least, without the log; 0: not known */
-    int64_t       grown_from; /* its size before what the batch at hand took in it; -1: nothing */
-    unsigned      backups;    /* begun and not freed */
+    dn_store    base;
+    sqlite3    *sql;
+    int         lock_fd;
+    bool        read_only;
+    bool        dead;   /* the disk failed or the file is damaged: every call returns DN_EIO */
+    bool        ledger; /* ledger rows are written */
+    bool        adds;   /* the last SET made a new user */
+    db_counters counters;
+    totals      batch_totals;  /* of the days that the present batch counts in */
+    int         wal_pages;     /* in the log since it was restarted */
+    int         checkpoint_at; /* log pages that start the next copy */
+    int64_t     file_size;     /* lower bound of the size of the file; 0: unknown */
+    int64_t  grown_from; /* size of the file before the present batch extended it; -1: it did not */
+    unsigned backups;    /* started and not freed */
     sqlite3_stmt *stmt[STMT_COUNT];
     char          path[DB_PATH_MAX];
     char          vfs[64];              /* "": SQLite's default */
-    char          damage[DN_STORE_WHY]; /* what it is dead of; "": of the disk */
+    char          damage[DN_STORE_WHY]; /* the line for dn_store_damage; "": the disk failed */
 } db;
 
 /* ---- sqlite_error.c ---- */
 
-/* What was written to when it failed: statements write to the log, checkpoints and backups to the file. */
+/* Which file a failed call wrote to: statements write the log, checkpoints and backups the file. */
 typedef enum db_file {
     DB_LOG = SQLITE_FCNTL_JOURNAL_POINTER,
     DB_MAIN = SQLITE_FCNTL_FILE_POINTER,
 } db_file;
 
-/* The DN code for an SQLite code that is not one of success. DN_EIO: the store is dead from here on. */
-int db_failed(db *d, int rc); /* of a statement */
+/* The DN code for a failure. DN_EIO: the store is dead from here on. */
+int db_failed(db *d, int rc); /* of a statement, which writes the log */
 int db_failed_at(db *d, int rc, db_file file);
-/* Is it for want of room? Also where a failure must not end the store. */
+/* Whether the cause is a full disk. For failures that must not end the store, too. */
 bool db_is_full(sqlite3 *sql, int rc, db_file file);
 bool db_is_nomem(int rc);
 bool db_is_damage(int rc);
@@ -65,47 +65,47 @@ const char *db_damage(dn_store *store);
 
 /* ---- sqlite_open.c ---- */
 
-/* By errno: "the data directory /var/x cannot be made: Permission denied". */
+/* A refusal by errno: "the data directory /var/x cannot be made: Permission denied". */
 int  dir_failed(const char *what, const char *dir, char *why);
 void dir_parent(const char *dir, char out[DB_PATH_MAX]);
 
 /* ---- sqlite_lock.c ---- */
 
-/* Takes the data directory for this process, until the descriptor is closed. *out_fd is -1 if there is nothing
- * to lock (read_only only). DN_EEXIST: another process has it. */
+/* Locks the data directory until the descriptor is closed. *out_fd is -1 if there is no lock file (read_only only).
+ * DN_EEXIST: another process has it. */
 int dir_lock_take(const char *dir, bool read_only, int *out_fd, char *why);
 
 /* ---- sqlite_look.c ---- */
 
-/* What is on the disk, seen without SQLite opening it: so that what is not ours is not even touched. */
+/* What is on the disk, read without SQLite, which would touch a file that is not ours. */
 typedef struct db_look {
-    bool    is_there; /* there is a file, and something in it */
-    bool    unclean;  /* its log holds something: whoever had it open did not close it */
+    bool    is_there; /* the file exists and is not empty */
+    bool    unclean;  /* its log or journal is not empty: it was not closed cleanly */
     int64_t size;
 } db_look;
 int look_at(const char *vfs, const char *path, db_look *out_look, char *why);
 
 /* ---- sqlite_migrate.c ---- */
 
-/* Brings a file of that version to the newest, or (read_only) sees that it has it. */
+/* Migrates a file of this version to the newest; with read_only, refuses an older one. */
 int db_migrate(db *d, int version, char *why);
 
 /* ---- sqlite_log.c ---- */
 
 typedef enum db_log_copying {
-    DB_LOG_KEEP = SQLITE_CHECKPOINT_PASSIVE, /* it is written from its beginning again */
-    DB_LOG_CUT = SQLITE_CHECKPOINT_TRUNCATE, /* and nothing of it stays on the disk */
+    DB_LOG_KEEP = SQLITE_CHECKPOINT_PASSIVE, /* the log is then written from its start again */
+    DB_LOG_CUT = SQLITE_CHECKPOINT_TRUNCATE, /* the log is then truncated */
 } db_log_copying;
 
-/* Copies the log into the file. SQLite's code. */
+/* Copies the log into the file; returns SQLite's code. */
 int db_log_copy(db *d, db_log_copying how);
-/* Before a commit: takes the room in the file that its pages will need. */
+/* Before a commit: extends the file by the pages it will need, so that the log can always be copied. */
 int db_log_reserve(db *d);
-/* After one: copies the log if it has grown long. */
+/* After a commit: copies the log if it is long. */
 void db_log_look_at(db *d);
-/* After a batch that failed: what it took there is given back. */
+/* After a failed batch: truncates the file to its size before. */
 void db_log_give_back(db *d);
-/* On a full disk: DN_OK: the log takes no room any more. */
+/* On a full disk: copies and truncates the log. DN_OK: it uses no room now. */
 int db_log_make_room(db *d);
 int db_idle(dn_store *store);
 
@@ -138,14 +138,14 @@ int db_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len);
 int db_token_add(db *d, const dn_token *token, dn_write_result *result);
 int db_token_remove(db *d, uint64_t id, dn_write_result *result);
 
-/* One user, *out_found or not. */
+/* Reads one user. *out_found: there is one. */
 int db_user_by_n(db *d, uint64_t n, dn_user *user, bool *out_found);
 int db_user_by_id(db *d, const char *id, size_t id_len, dn_user *user, bool *out_found);
-/* The row a statement that selects DB_USER_COLUMNS stands on. */
+/* The user of the current row of a statement that selects DB_USER_COLUMNS. */
 int db_user_of_row(db *d, sqlite3_stmt *s, dn_user *user);
-/* The row a TOTALS statement stands on. */
+/* The totals of the current row of TOTALS. */
 dn_day_totals db_totals_of_row(sqlite3_stmt *s);
-/* A user's newest ledger row before a day. */
+/* Reads a user's newest ledger row before a day. */
 int db_ledger_before(db *d, uint64_t n, dn_day before, dn_ledger_row *row, bool *out_found);
 
 int    db_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max, size_t *out_len);
@@ -162,7 +162,7 @@ dn_day db_ledger_since(dn_store *store);
 int    db_count(dn_store *store, uint64_t *out_users);
 
 int db_check(dn_store *store, char *why);
-/* The quick part of it, on a file that was not closed and may be of an older version. */
+/* The quick part of the check, for a file that was not closed cleanly and may be of an older version. */
 int db_check_after_crash(db *d, int64_t size, int64_t version, char *why);
 
 int db_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why);
@@ -171,7 +171,7 @@ int db_backup(dn_store *store, const char *path, dn_backup **out_backup, char *w
 
 static inline db *db_of(dn_store *store) { return (db *)(void *)store; }
 
-/* Binding cannot fail: the number is in range, the statement at rest, and text is not copied. */
+/* Binding cannot fail: the index is in range, the statement is reset, and text is not copied. */
 static inline void db_bind(sqlite3_stmt *s, int at, int64_t value) {
     const int rc = sqlite3_bind_int64(s, at, value);
 
@@ -195,7 +195,7 @@ static inline void db_bind_day(sqlite3_stmt *s, int at, dn_day day) {
     else db_bind(s, at, day);
 }
 
-/* Runs a statement that gives no rows, and lays it to rest. */
+/* Runs a statement without rows, and resets it. */
 static inline int db_run(db *d, db_stmt which) {
     sqlite3_stmt *s = d->stmt[which];
     const int     rc = sqlite3_step(s);
@@ -204,7 +204,7 @@ static inline int db_run(db *d, db_stmt which) {
     return rc == SQLITE_DONE ? DN_OK : db_failed(d, rc);
 }
 
-/* The next row: *out_row says if there is one. Lays the statement to rest when there is none. */
+/* Steps to the next row. *out_row: there is one; if not, the statement is reset. */
 static inline int db_row(db *d, sqlite3_stmt *s, bool *out_row) {
     const int rc = sqlite3_step(s);
 

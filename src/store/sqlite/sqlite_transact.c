@@ -1,8 +1,8 @@
-/* sqlite_transact.c - what is written is written whole, with room for it in file and log.
- * A crash in here costs the transaction at hand and nothing else: nobody was told of it yet. */
+/* sqlite_transact.c - the transaction around a batch: all of it or nothing, with room in the file and the log.
+ * A crash in here loses the present batch, which nobody was told of. */
 #include "sqlite/sqlite_store.h"
 
-/* After a failure SQLite may have rolled back by itself. If it cannot, the connection is of no use any more. */
+/* SQLite may have rolled back by itself. If it cannot, the connection is useless. */
 static int undo(db *d, int code) {
     if (d->dead || sqlite3_get_autocommit(d->sql)) return code;
     (void)db_run(d, STMT_ROLLBACK);
@@ -30,18 +30,18 @@ static int transact(db *d, const db_batch *batch) {
     return DN_OK;
 }
 
-/* On a full disk it may be the log that takes the room. */
+/* On a full disk the log itself may take the room. */
 static int transact_with_room(db *d, const db_batch *batch) {
     int code = db_log_make_room(d);
 
     if (code == DN_OK) code = transact(d, batch);
     if (code != DN_EFULL) return code;
-    const int given_back = db_log_make_room(d); /* what was written into the log meanwhile */
+    const int given_back = db_log_make_room(d); /* what the failed batch wrote to the log */
     return given_back < 0 ? given_back : code;
 }
 
-/* A backup was put in the place of a file that is in use, say: what is written goes where nobody will read it. Its log is
- * copied after it, or whoever opens the other file next takes that for its own. */
+/* Was the file removed or replaced while in use, say by a backup? Then writes go where nobody will read them. Its log is
+ * copied first, or the next process that opens the new file would take that log for its own. */
 static int look_for_the_file(db *d) {
     int       moved = 0;
     const int rc = sqlite3_file_control(d->sql, "main", SQLITE_FCNTL_HAS_MOVED, &moved);

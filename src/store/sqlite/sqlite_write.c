@@ -1,20 +1,20 @@
-/* sqlite_write.c - a batch of writes, in one transaction.
- * A user is read, store_user.c says what becomes of it, and what changed is written: three short statements cost
- * less than one UPDATE ... RETURNING (which goes through a temporary table: 2 to 4 times slower, measured). A herd
- * is finalized in the order of its numbers, so such runs are read with one range scan. */
+/* sqlite_write.c - a batch of writes in one transaction.
+ * Each write reads a user, changes it by store_user.c, and writes what changed: three short statements cost less than one
+ * UPDATE ... RETURNING, which uses a temporary table (2 to 4 times slower, measured). The planner finalizes users in the
+ * order of their numbers, so such runs are read by one range scan. */
 #include "sqlite/sqlite_store.h"
 #include "store_user.h"
 
 #include <string.h>
 
 enum {
-    RUN_MAX = 512, /* users read ahead: their pages are still in the cache when they are written */
-    RUN_GAP_MAX = 4, /* numbers further apart than that are cheaper to seek than to step over */
+    RUN_MAX = 512,   /* users read ahead: their pages are still cached when they are written */
+    RUN_GAP_MAX = 4, /* a larger gap is cheaper to seek over than to step through */
 };
 
 /* ---- Totals and counters ---- */
 
-/* The totals of a day, as this batch has changed them so far: read when it asks first, written when it ends. */
+/* The totals of a day including this batch: read at first use, written at the end of the batch. */
 static int totals_of(db *d, dn_day day, dn_day_totals **out_totals) {
     sqlite3_stmt  *s = d->stmt[STMT_TOTALS];
     dn_day_totals *of_day;
@@ -89,12 +89,12 @@ static int counters_write(db *d, const db_counters *before) {
 
 /* ---- The ledger ---- */
 
-/* A day was written, and has no row. */
+/* An outcome was written without a ledger row. */
 static void ledger_lacks(db *d, dn_day day) {
     d->counters.ledger_since = ledger_since_after(d->counters.ledger_since, day);
 }
 
-/* LEDGER_INSERT, or LEDGER_ADD, which leaves a row that is there. */
+/* which: LEDGER_INSERT, or LEDGER_ADD, which keeps an existing row. */
 static int ledger_insert(db *d, db_stmt which, const dn_ledger_row *row) {
     sqlite3_stmt *s = d->stmt[which];
 
@@ -113,8 +113,8 @@ static int ledger_delete(db *d, uint64_t n, dn_day day) {
     return db_run(d, STMT_LEDGER_DELETE);
 }
 
-/* A day that is finalized after all: what stood in the ledger for it can only be `missed`. Without rows it
- * is taken that every day up to `recorded` that was not finalized had been counted as missed. */
+/* A day is finalized after it was missed: its row can only be `missed`. Without a ledger, every day up to `recorded` that
+ * was not finalized counts as missed. */
 static int ledger_unmiss(db *d, uint64_t n, dn_day day) {
     if (d->ledger) {
         const int code = ledger_delete(d, n, day);
@@ -138,7 +138,7 @@ static int ledger_finalize(db *d, const struct dn_write_finalize *f, dn_day reco
     return code;
 }
 
-/* All rows of a user, newest first: one seek for each day the ledger has. */
+/* Deletes all rows of a user, newest first: one seek for each day. */
 static int ledger_remove(db *d, const dn_user *user) {
     dn_day before = user->recorded == DN_DAY_NONE ? DN_DAY_NONE : user->recorded + 1;
 
@@ -155,7 +155,7 @@ static int ledger_remove(db *d, const dn_user *user) {
 
 /* ---- The operations ---- */
 
-/* A user of that id, unless there is one: then nothing is written, and *out_added is false. */
+/* Adds a user with this id, unless there is one: then *out_added is false and nothing is written. */
 static int user_add(db *d, const struct dn_write_set *set, dn_write_result *result,
                     bool *out_added) {
     sqlite3_stmt  *s = d->stmt[STMT_USER_ADD];
