@@ -43,7 +43,7 @@ const dn_class dn_kv_class = {
 static int outbox_clock_begins(dn_self *self, dn_kv *k) {
     int64_t   begun_ms = 0;
     const int rc =
-        dn_store_hooks_clock(k->store, dn_store_now_ms(k->store, dn_now_ms(self)), &begun_ms);
+        dn_store_outbox_clock(k->store, dn_store_now_ms(k->store, dn_now_ms(self)), &begun_ms);
 
     dn_kv_expect_store(k, rc, "reading the outbox");
     k->outbox_ahead_ms = begun_ms - dn_mono_ns(self) / 1000000;

@@ -72,7 +72,7 @@ static int on_outbox(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
     (void)part;
     memset(answer, 0, sizeof *answer);
     answer->status =
-        dn_store_hooks(k->store, now_ms, answer->hooks, OUTBOX_ANSWER_MAX, &len, &next_ms);
+        dn_store_outbox(k->store, now_ms, answer->hooks, OUTBOX_ANSWER_MAX, &len, &next_ms);
     answer->wait_ms = next_ms == INT64_MAX ? INT64_MAX : next_ms - now_ms;
     dn_kv_expect_store(k, answer->status, "reading the outbox");
     answer->len = answer->status == DN_OK ? (uint32_t)len : 0;

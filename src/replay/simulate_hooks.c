@@ -117,7 +117,7 @@ int hooks_watch_end(const hooks_watch *h, dn_store *store, int64_t steady_ms, in
     char          text[HOOKS_TEXT];
 
     if (h->starved) return DN_ENOMEM;
-    const int rc = dn_store_hooks(store, INT64_MAX, hooks, OUTBOX_MOST, &len, &next_ms);
+    const int rc = dn_store_outbox(store, INT64_MAX, hooks, OUTBOX_MOST, &len, &next_ms);
     if (rc < 0 || len == OUTBOX_MOST) return rc; /* what is not among them may be behind them */
     for (size_t i = 0; i < h->len; i++) {
         const hooks_cutoff *c = &h->cutoffs[i];

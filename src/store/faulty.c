@@ -60,11 +60,11 @@ static int faulty_count(dn_store *s, uint64_t *out_users) {
 
 static int faulty_hooks(dn_store *s, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
                         int64_t *out_next_ms) {
-    return dn_store_hooks(of(s)->real, now_ms, hooks, max, out_len, out_next_ms);
+    return dn_store_outbox(of(s)->real, now_ms, hooks, max, out_len, out_next_ms);
 }
 
 static int faulty_hooks_clock(dn_store *s, int64_t wall_ms, int64_t *out_ms) {
-    return dn_store_hooks_clock(of(s)->real, wall_ms, out_ms);
+    return dn_store_outbox_clock(of(s)->real, wall_ms, out_ms);
 }
 
 static int faulty_tokens(dn_store *s, dn_token *tokens, size_t max, size_t *out_len) {

@@ -20,8 +20,8 @@ typedef struct dn_hook {
 
 /* Reads the hooks due at now_ms, the longest due first. *out_next_ms: when the next of the others is due, INT64_MAX if
  * there is none. */
-DN_MUST_USE int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max,
-                               size_t *out_len, int64_t *out_next_ms);
+DN_MUST_USE int dn_store_outbox(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max,
+                                size_t *out_len, int64_t *out_next_ms);
 
 /* The delay after that many attempts: 1 s, 2 s, 4 s ... at most 1 h. */
 int64_t dn_hook_delay_ms(uint16_t attempts);
@@ -29,6 +29,6 @@ int64_t dn_hook_delay_ms(uint16_t attempts);
 /* Where the outbox clock starts. This clock is the caller's: it is set here once and then runs with the steady clock,
  * so that a step of the wall clock moves no hook. It starts at wall_ms, or later if some hook would otherwise wait
  * longer than its delay because the wall clock was set back. */
-DN_MUST_USE int dn_store_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms);
+DN_MUST_USE int dn_store_outbox_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms);
 
 #endif

@@ -169,8 +169,8 @@ int dn_store_count(dn_store *store, uint64_t *out_users) {
     return store->ops->count(store, out_users);
 }
 
-int dn_store_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
-                   int64_t *out_next_ms) {
+int dn_store_outbox(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max, size_t *out_len,
+                    int64_t *out_next_ms) {
     return store->ops->hooks(store, now_ms, hooks, max, out_len, out_next_ms);
 }
 
@@ -181,7 +181,7 @@ int64_t dn_hook_delay_ms(uint16_t attempts) {
     return attempts > DOUBLINGS ? MOST_MS : (int64_t)LEAST_MS << (attempts - 1);
 }
 
-int dn_store_hooks_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms) {
+int dn_store_outbox_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms) {
     return store->ops->hooks_clock(store, wall_ms, out_ms);
 }
 

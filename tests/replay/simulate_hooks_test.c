@@ -72,7 +72,7 @@ static void stage_opens(stage *s) {
                                       .hook = true,
                                       .hook_ms = s->cutoff_ms}},
               &result);
-    CHECK_INT(dn_store_hooks(s->store, INT64_MAX, &hook, 1, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(s->store, INT64_MAX, &hook, 1, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 1);
     s->hook = hook.n;
     tell(s, DN_HAPPENED_FINALIZED, 0);

@@ -64,11 +64,11 @@ static inline dn_day disk_ledger_since(dn_store *s) {
 static inline int disk_hooks(dn_store *s, int64_t now, dn_hook *h, size_t max, size_t *len,
                              int64_t *next) {
     (void)s;
-    return dn_store_hooks(disk.real, now, h, max, len, next);
+    return dn_store_outbox(disk.real, now, h, max, len, next);
 }
 static inline int disk_hooks_clock(dn_store *s, int64_t wall_ms, int64_t *ms) {
     (void)s;
-    return dn_store_hooks_clock(disk.real, wall_ms, ms);
+    return dn_store_outbox_clock(disk.real, wall_ms, ms);
 }
 static inline int disk_idle(dn_store *s) {
     (void)s;

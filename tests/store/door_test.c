@@ -387,7 +387,7 @@ TEST_OF_BOTH(removing_takes_all_that_is_durable_of_a_user_and_nothing_of_another
     CHECK_UINT(len, 0);
     CHECK_INT(dn_store_days_of(store, bob, INT32_MAX, rows, 8, &len), DN_OK);
     CHECK_UINT(len, 3);
-    CHECK_INT(dn_store_hooks(store, INT64_MAX, hooks, 8, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(store, INT64_MAX, hooks, 8, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 3);
     for (size_t i = 0; i < len; i++) CHECK_STR(hooks[i].id, "bob");
     CHECK_INT(dn_store_count(store, &count), DN_OK);
@@ -513,10 +513,10 @@ TEST_OF_BOTH(a_cutoff_puts_a_hook_in_the_outbox_once) {
     kit_do(store, kit_cutoff(n, KIT_DAY, AT(KIT_DAY, 450)));
     kit_do(store, kit_cutoff(n, KIT_DAY, AT(KIT_DAY, 451)));
     kit_do(store, kit_success(n, KIT_DAY + 1, AT(KIT_DAY + 1, 0)));
-    CHECK_INT(dn_store_hooks(store, AT(KIT_DAY, 450) - 1, hooks, 4, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(store, AT(KIT_DAY, 450) - 1, hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 0);
     CHECK_INT(next_ms, AT(KIT_DAY, 450));
-    CHECK_INT(dn_store_hooks(store, AT(KIT_DAY, 450), hooks, 4, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(store, AT(KIT_DAY, 450), hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 1);
     CHECK_INT(next_ms, INT64_MAX);
     CHECK_STR(hooks[0].id, "ada");
@@ -536,7 +536,7 @@ TEST_OF_BOTH(hooks_come_longest_waiting_first_and_leave_when_done) {
         snprintf(id, sizeof id, "u%d", i);
         kit_do(store, kit_cutoff(kit_user(store, id, 0), KIT_DAY, AT(KIT_DAY, 40 - i)));
     }
-    CHECK_INT(dn_store_hooks(store, INT64_MAX, hooks, 2, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(store, INT64_MAX, hooks, 2, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 2);
     CHECK_STR(hooks[0].id, "u3");
     CHECK_STR(hooks[1].id, "u2");
@@ -545,10 +545,10 @@ TEST_OF_BOTH(hooks_come_longest_waiting_first_and_leave_when_done) {
     CHECK_INT(kit_do(store, kit_outbox_done(hooks[1].n)).wrote, DN_WROTE);
     CHECK_INT(kit_do(store, kit_outbox_done(hooks[1].n)).wrote, DN_WROTE_GONE);
     CHECK_INT(kit_do(store, kit_outbox_later(hooks[1].n, 1, 0)).wrote, DN_WROTE_GONE);
-    CHECK_INT(dn_store_hooks(store, AT(KIT_DAY, 50), hooks, 4, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(store, AT(KIT_DAY, 50), hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 2);
     CHECK_INT(next_ms, AT(KIT_DAY, 100));
-    CHECK_INT(dn_store_hooks(store, AT(KIT_DAY, 100), hooks, 4, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(store, AT(KIT_DAY, 100), hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 3);
     CHECK_STR(hooks[2].id, "u3");
     CHECK_UINT(hooks[2].attempts, 1);
@@ -561,10 +561,10 @@ TEST_OF_BOTH(a_hook_that_is_put_off_and_back_is_there_once) {
     size_t         len;
 
     kit_do(store, kit_cutoff(n, KIT_DAY, 0 + AT(KIT_DAY, 1)));
-    CHECK_INT(dn_store_hooks(store, INT64_MAX, hooks, 4, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(store, INT64_MAX, hooks, 4, &len, &next_ms), DN_OK);
     kit_do(store, kit_outbox_later(hooks[0].n, 1, AT(KIT_DAY, 9)));
     kit_do(store, kit_outbox_later(hooks[0].n, 2, AT(KIT_DAY, 1)));
-    CHECK_INT(dn_store_hooks(store, INT64_MAX, hooks, 4, &len, &next_ms), DN_OK);
+    CHECK_INT(dn_store_outbox(store, INT64_MAX, hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 1);
     CHECK_UINT(hooks[0].attempts, 2);
 }
@@ -572,7 +572,7 @@ TEST_OF_BOTH(a_hook_that_is_put_off_and_back_is_there_once) {
 static int64_t clock_of(dn_store *store, int64_t wall_ms) {
     int64_t ms = 0;
 
-    CHECK_INT(dn_store_hooks_clock(store, wall_ms, &ms), DN_OK);
+    CHECK_INT(dn_store_outbox_clock(store, wall_ms, &ms), DN_OK);
     return ms;
 }
 

@@ -275,7 +275,7 @@ static inline int kit_dump(dn_store *store, kit_text *t) {
     code = dn_store_totals(store, INT32_MIN, INT32_MAX, totals, 1024, &len);
     if (code < 0) return code;
     for (size_t i = 0; i < len; i++) kit_say_totals(t, &totals[i]);
-    code = dn_store_hooks(store, INT64_MAX, hooks, 1024, &len, &next_ms);
+    code = dn_store_outbox(store, INT64_MAX, hooks, 1024, &len, &next_ms);
     if (code < 0) return code;
     for (size_t i = 0; i < len; i++) kit_say_hook(t, &hooks[i]);
     return DN_OK;

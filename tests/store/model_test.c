@@ -265,7 +265,7 @@ static void compare_hooks(void) {
         dn_hook hooks[8];
         int64_t next_ms;
         size_t  len;
-        CHECK_INT(dn_store_hooks(stores[k], now_ms, hooks, max, &len, &next_ms), DN_OK);
+        CHECK_INT(dn_store_outbox(stores[k], now_ms, hooks, max, &len, &next_ms), DN_OK);
         CHECK_UINT(len, due);
         CHECK_INT(next_ms, due < all_len ? all[due].next_ms : INT64_MAX);
         for (size_t i = 0; i < len; i++) CHECK_UINT(hooks[i].n, all[i].n);
