@@ -133,7 +133,7 @@ static double ours_load(dn_store *store) {
 
     do {
         if (dn_store_load(store, after, users, BATCH_MAX, &len) < 0) wrong("loading failed");
-        if (len) after = users[len - 1].n;
+        if (len) after = users[len - 1].registration;
         seen += len;
     } while (len == BATCH_MAX);
     if (seen != users_len) wrong("%" PRIu64 " users came back", seen);

@@ -47,17 +47,19 @@ static const dn_ledger_row *row_of(const dn_facts *f, dn_day day) {
 static void say_success(json_t *lines, const char *name, const dn_ledger_row *r) {
     char at[DN_WORDS], nth[DN_WORDS], before[DN_WORDS], failed[64] = "";
 
-    if (r->attempts == 2 && r->cls)
-        (void)snprintf(failed, sizeof failed, "; the 1st failed (%s)", dn_error_class_text(r->cls));
-    else if (r->attempts > 2 && r->cls)
+    if (r->attempts == 2 && r->error_class)
+        (void)snprintf(failed, sizeof failed, "; the 1st failed (%s)",
+                       dn_error_class_text(r->error_class));
+    else if (r->attempts > 2 && r->error_class)
         (void)snprintf(failed, sizeof failed, "; the %s failed (%s)",
-                       dn_words_ordinal(r->attempts - 1U, before), dn_error_class_text(r->cls));
+                       dn_words_ordinal(r->attempts - 1U, before),
+                       dn_error_class_text(r->error_class));
     say(lines, "%s: success at %s UTC on the %s attempt%s.", name,
         dn_words_time(r->at_ms, r->day, at), dn_words_ordinal(r->attempts, nth), failed);
 }
 
 static void say_cutoff(json_t *lines, const char *name, const dn_ledger_row *r) {
-    const char *cls = dn_error_class_text(r->cls);
+    const char *cls = dn_error_class_text(r->error_class);
     char        at[DN_WORDS], tried[96];
 
     if (r->attempts == 0) (void)snprintf(tried, sizeof tried, "without an attempt having begun");

@@ -37,7 +37,7 @@ void guard_remove(guard *g, uint64_t n) {
         if (g->tickets[i].n == n) g->tickets[i] = (guard_pass){0};
     }
     for (size_t i = 0; i < g->len; i++) {
-        if (g->tokens[i].n != n) continue;
+        if (g->tokens[i].id != n) continue;
         g->len--;
         memmove(&g->tokens[i], &g->tokens[i + 1], (g->len - i) * sizeof *g->tokens);
         return;
@@ -60,7 +60,7 @@ static const dn_token *token_of(const guard *g, const uint8_t hash[DN_TOKEN_HASH
 
 static const dn_token *token_numbered(const guard *g, uint64_t n, int64_t now_ms) {
     for (size_t i = 0; i < g->len; i++)
-        if (g->tokens[i].n == n && now_ms < g->tokens[i].ends_ms) return &g->tokens[i];
+        if (g->tokens[i].id == n && now_ms < g->tokens[i].ends_ms) return &g->tokens[i];
     return NULL;
 }
 
@@ -158,7 +158,7 @@ uint64_t guard_shown(guard *g, const char *text, size_t len, int64_t now_ms) {
 
     if (!dn_token_hash(text, len, hash)) return 0;
     const dn_token *t = token_of(g, hash, now_ms);
-    if (t) return t->n;
+    if (t) return t->id;
     guard_pass *ticket = pass_of(g->tickets, hash, now_ms);
     if (!ticket) return 0;
     const uint64_t n = ticket->n;
@@ -181,11 +181,11 @@ guard_who guard_of(guard *g, const http_head *head, int64_t now_ms) {
 
     if (bearer_hash(head, hash)) {
         t = token_of(g, hash, now_ms);
-        return t ? (guard_who){.scope = t->scope, .n = t->n} : (guard_who){0};
+        return t ? (guard_who){.scope = t->scope, .n = t->id} : (guard_who){0};
     }
     guard_pass *p = cookie_hash(head, hash) ? pass_of(g->sessions, hash, now_ms) : NULL;
     if (p) t = token_numbered(g, p->n, now_ms);
     if (!t) return (guard_who){0};
     p->used_ms = now_ms;
-    return (guard_who){.scope = t->scope, .n = t->n, .by_cookie = true};
+    return (guard_who){.scope = t->scope, .n = t->id, .by_cookie = true};
 }

@@ -39,7 +39,7 @@ json_t *json_of_user(const dn_user *u) {
 json_t *json_of_ledger_row(const dn_ledger_row *r) {
     return json_pack("{s:o, s:o, s:o, s:I, s:o}", "day", json_of_day(r->day), "status",
                      json_of_status(r->status), "at", json_of_instant(r->at_ms), "attempts",
-                     (json_int_t)r->attempts, "error_class", json_of_class(r->cls));
+                     (json_int_t)r->attempts, "error_class", json_of_class(r->error_class));
 }
 
 json_t *json_of_totals(const dn_day_totals *t) {

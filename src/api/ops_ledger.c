@@ -29,7 +29,7 @@ static ask_step put_items(ask *a, json_t *items, size_t len) {
 }
 
 static json_t *row_item(int64_t first, const dn_ledger_row *r) {
-    return json_pack("[I, i, i, i, I]", (json_int_t)first, (int)r->status, (int)r->cls,
+    return json_pack("[I, i, i, i, I]", (json_int_t)first, (int)r->status, (int)r->error_class,
                      (int)r->attempts, (json_int_t)r->at_ms);
 }
 
@@ -51,7 +51,7 @@ ask_step op_day(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) 
     if (!rows) return ASK_REFUSED;
     json_t *items = json_array();
     for (size_t i = 0; i < len; i++)
-        (void)json_array_append_new(items, row_item((int64_t)rows[i].n, &rows[i]));
+        (void)json_array_append_new(items, row_item((int64_t)rows[i].registration, &rows[i]));
     return put_items(a, items, len);
 }
 
@@ -67,7 +67,7 @@ static ask_step days_ask(dn_self *self, const ops_world *w, ask *a, const dn_msg
     if (answer->status != DN_OK) return ask_refuse_status(a, answer->status);
     if (!ask_day(a, "before", &d.before) || !ask_number(a, "max", 1, DAYS_OF_MAX, &max))
         return ASK_REFUSED;
-    d.n = answer->user.n;
+    d.n = answer->user.registration;
     d.max = (uint32_t)max;
     return ask_call(self, a, w->kv, MSG_KV_DAYS_OF, &d, sizeof d);
 }
@@ -133,8 +133,9 @@ static ask_step why_days(dn_self *self, const ops_world *w, ask *a, const dn_msg
     a->user = answer->user;
     const bool asked = a->day != DN_DAY_NONE;
     if (a->user.last_day > latest) latest = a->user.last_day;
-    const dn_kv_days_of d = {
-        .n = a->user.n, .before = (asked ? a->day : latest) + 1, .max = asked ? 1 : ASK_ROWS_MAX};
+    const dn_kv_days_of d = {.n = a->user.registration,
+                             .before = (asked ? a->day : latest) + 1,
+                             .max = asked ? 1 : ASK_ROWS_MAX};
     return ask_call(self, a, w->kv, MSG_KV_DAYS_OF, &d, sizeof d);
 }
 

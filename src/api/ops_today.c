@@ -121,8 +121,8 @@ static ask_step past_rows(dn_self *self, const ops_world *w, ask *a, const dn_ms
     if (answer->status != DN_OK) return ask_refuse_status(a, answer->status);
     for (size_t i = 0; i < p->page_len; i++) {
         const due_user *u = &p->page[i];
-        while (at < answer->len && rows[at].n < u->n) at++;
-        const bool has_row = at < answer->len && rows[at].n == u->n;
+        while (at < answer->len && rows[at].registration < u->n) at++;
+        const bool has_row = at < answer->len && rows[at].registration == u->n;
         past_count(&p->minutes[u->due], u, has_row ? &rows[at] : NULL);
     }
     return ask_for_users(self, w, a, p->through_n);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static json_t *token_item(const dn_token *t) {
-    return json_pack("{s:I, s:s%, s:s, s:o, s:o}", "id", (json_int_t)t->n, "name", t->name,
+    return json_pack("{s:I, s:s%, s:s, s:o, s:o}", "id", (json_int_t)t->id, "name", t->name,
                      (size_t)t->name_len, "scope", dn_scope_text(t->scope), "created_at",
                      json_of_instant(t->made_ms), "expires_at",
                      t->ends_ms == INT64_MAX ? json_null() : json_of_instant(t->ends_ms));

@@ -10,7 +10,7 @@
 
 static const dn_token *token_of(const route_world *w, uint64_t n) {
     for (size_t i = 0; i < w->guard->len; i++)
-        if (w->guard->tokens[i].n == n) return &w->guard->tokens[i];
+        if (w->guard->tokens[i].id == n) return &w->guard->tokens[i];
     return NULL;
 }
 

@@ -78,14 +78,16 @@ static void with_row(const audit_user *u, audit_day *d, const dn_ledger_row *row
 
 void audit_day_row(const audit *a, audit_day *d, const dn_ledger_row *row) {
     d->rows[row->status & 3]++;
-    if (row->n <= d->last_n) {
-        d->on_fault(d->context, AUDIT_DOUBLE, row->n);
+    if (row->registration <= d->last_n) {
+        d->on_fault(d->context, AUDIT_DOUBLE, row->registration);
         return;
     }
-    d->last_n = row->n;
-    while (d->at < a->len && a->users[d->at].n < row->n) without_row(&a->users[d->at++], d);
-    if (d->at < a->len && a->users[d->at].n == row->n) with_row(&a->users[d->at++], d, row);
-    else d->on_fault(d->context, AUDIT_STRANGER, row->n);
+    d->last_n = row->registration;
+    while (d->at < a->len && a->users[d->at].n < row->registration)
+        without_row(&a->users[d->at++], d);
+    if (d->at < a->len && a->users[d->at].n == row->registration)
+        with_row(&a->users[d->at++], d, row);
+    else d->on_fault(d->context, AUDIT_STRANGER, row->registration);
 }
 
 void audit_day_end(const audit *a, audit_day *d) {

@@ -86,8 +86,9 @@ static void user_of_item(const json_t *item, source_user *out) {
 }
 
 static void user_of_store(const dn_user *u, source_user *out) {
-    *out = (source_user){.user = {u->n, u->due, u->starts_on, u->last_day, u->recorded, u->status},
-                         .id_len = u->id_len};
+    *out = (source_user){
+        .user = {u->registration, u->due, u->starts_on, u->last_day, u->recorded, u->status},
+        .id_len = u->id_len};
     memcpy(out->id, u->id, u->id_len);
 }
 
@@ -121,10 +122,10 @@ bool source_users(const audit_source *s, uint64_t after_n, source_user *users, s
 /* ---- The ledger ---- */
 
 static dn_ledger_row row_of_item(const json_t *item, dn_day day) {
-    return (dn_ledger_row){.n = (uint64_t)integer(item, 0),
+    return (dn_ledger_row){.registration = (uint64_t)integer(item, 0),
                            .day = day,
                            .status = (dn_daily_status)integer(item, 1),
-                           .cls = (dn_error_class)integer(item, 2),
+                           .error_class = (dn_error_class)integer(item, 2),
                            .attempts = (uint16_t)integer(item, 3),
                            .at_ms = integer(item, 4)};
 }
@@ -169,7 +170,7 @@ bool source_row(const audit_source *s, uint64_t n, dn_day day, dn_ledger_row *ou
         return true;
     }
     if (!rows_of_day(s, day, n - 1, out_row, 1, &len)) return false;
-    *out_found = len == 1 && out_row->n == n;
+    *out_found = len == 1 && out_row->registration == n;
     return true;
 }
 

@@ -131,7 +131,7 @@ static bool read_day(run *r, audit_day *d) {
     do {
         if (!source_day(&r->source, d->day, after_n, r->rows, &len)) return false;
         for (size_t i = 0; i < len; i++) audit_day_row(r->audit, d, &r->rows[i]);
-        if (len > 0) after_n = r->rows[len - 1].n;
+        if (len > 0) after_n = r->rows[len - 1].registration;
     } while (len > 0);
     audit_day_end(r->audit, d);
     return true;

@@ -337,21 +337,22 @@ static void on_set(check *c, const dn_happening *h) {
 
 /* One that was there before the run. */
 static void on_user(check *c, const dn_user *u) {
-    if (u->n >= USERS_MOST ||
-        check_users_put(&c->users, (uint32_t)u->n, u->due, u->starts_on, u->id, u->id_len) < 0) {
+    if (u->registration >= USERS_MOST ||
+        check_users_put(&c->users, (uint32_t)u->registration, u->due, u->starts_on, u->id,
+                        u->id_len) < 0) {
         c->starved = true;
         return;
     }
-    check_person *p = check_person_of(&c->users, u->n);
-    check_record *r = &c->users.records[u->n];
+    check_person *p = check_person_of(&c->users, u->registration);
+    check_record *r = &c->users.records[u->registration];
     p->last_day = u->last_day;
     p->recorded = u->recorded;
     if (u->status == DN_DAILY_SUCCESS) p->flags |= CHECK_SUCCESS;
     if (u->status == DN_DAILY_CUTOFF) p->flags |= CHECK_CUT;
     r->last_run_ms = u->last_run_ms;
     r->epoch = u->context_epoch;
-    check_changed(c, u->n);
-    check_look_soon(c, u->n, c->now_ms);
+    check_changed(c, u->registration);
+    check_look_soon(c, u->registration, c->now_ms);
 }
 
 static void on_removed(check *c, const dn_happening *h) {

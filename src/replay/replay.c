@@ -218,7 +218,7 @@ static int run(replay *r, char *why) {
 
 static void look_at(replay *r, const dn_user *user) {
     const check_final end = {
-        .n = user->n,
+        .n = user->registration,
         .due = user->due,
         .last_day = user->last_day,
         .starts_on = user->starts_on,
@@ -236,7 +236,7 @@ static void look(void *context, const dn_user *users, size_t len) {
     replay *r = context;
 
     for (size_t i = 0; i < len; i++) {
-        if (i + AHEAD < len) check_user_soon(r->check, users[i + AHEAD].n);
+        if (i + AHEAD < len) check_user_soon(r->check, users[i + AHEAD].registration);
         look_at(r, &users[i]);
     }
     r->result.users += len;

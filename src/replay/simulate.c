@@ -287,7 +287,7 @@ static int run(simulation *s) {
 
 static void look_at(simulation *s, const dn_user *u) {
     check_final end = {
-        .n = u->n,
+        .n = u->registration,
         .due = u->due,
         .last_day = u->last_day,
         .starts_on = u->starts_on,

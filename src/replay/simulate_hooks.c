@@ -93,8 +93,8 @@ void hooks_watch_delivers(hooks_watch *h, const dn_daily_request *r, bool ok) {
 
 static const dn_hook *waits(const hooks_cutoff *c, const dn_hook *hooks, size_t len) {
     for (size_t i = 0; i < len; i++)
-        if (tally_user_of(hooks[i].id, hooks[i].id_len) == c->user && hooks[i].day == c->day &&
-            hooks[i].context_epoch == c->epoch)
+        if (tally_user_of(hooks[i].user_id, hooks[i].user_id_len) == c->user &&
+            hooks[i].day == c->day && hooks[i].context_epoch == c->epoch)
             return &hooks[i];
     return NULL;
 }

@@ -173,20 +173,21 @@ static void judge_row(rest *r, const rest_person *p, const dn_happening *h) {
     const char       *wrong = NULL;
 
     /* Removed in the same transaction, or by the same word of a crash. */
-    if (dn_store_user(r->store, h->id, h->id_len, &user) < 0 || user.n != h->n) return;
+    if (dn_store_user(r->store, h->id, h->id_len, &user) < 0 || user.registration != h->n) return;
     if (dn_store_days_of(r->store, h->n, h->day + 1, &row, 1, &len) < 0) return;
     const bool noted = r->remembers && (h->status == DN_DAILY_SUCCESS || is_noted(r, p, h));
     if (len == 0 || row.day != h->day) wrong = "there is no row of it in the ledger";
     else if (h->kind == DN_HAPPENED_MISSED) wrong = NULL; /* the next write may have replaced it */
     else if (row.status != h->status) wrong = "the ledger has another status";
     else if (noted && row.attempts != (t ? t->starts : 0)) wrong = "the ledger has other attempts";
-    else if (noted && row.cls != (t ? t->cls : 0)) wrong = "the ledger has another error class";
+    else if (noted && row.error_class != (t ? t->cls : 0))
+        wrong = "the ledger has another error class";
     if (!wrong) return;
     (void)snprintf(text, sizeof text,
                    "I5: user %.*s day %d: its end was told, and %s (attempts %u of %u, class %d of "
                    "%d)",
                    h->id_len, h->id, h->day, wrong, len ? row.attempts : 0U, t ? t->starts : 0,
-                   len ? (int)row.cls : 0, t ? t->cls : 0);
+                   len ? (int)row.error_class : 0, t ? t->cls : 0);
     r->say(r->context, CHECK_I5, text);
 }
 

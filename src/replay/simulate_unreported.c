@@ -32,7 +32,7 @@ static void tell(teller *t, dn_happening_kind kind, const dn_user *u, uint32_t d
         .kind = kind,
         .id = u->id,
         .id_len = u->id_len,
-        .n = u->n,
+        .n = u->registration,
         .at_ms = t->wall_ms,
         .day = day,
         .due = due,
@@ -47,7 +47,7 @@ static void tell(teller *t, dn_happening_kind kind, const dn_user *u, uint32_t d
 static int tell_rows(teller *t, dn_store *store, const dn_user *was, const dn_user *is) {
     dn_ledger_row rows[ROWS_MOST];
     size_t        len;
-    const int     rc = dn_store_days_of(store, is->n, INT32_MAX, rows, ROWS_MOST, &len);
+    const int     rc = dn_store_days_of(store, is->registration, INT32_MAX, rows, ROWS_MOST, &len);
 
     for (size_t i = rc == DN_OK ? len : 0; i-- > 0;) {
         const dn_ledger_row *row = &rows[i];
@@ -92,7 +92,8 @@ int unreported_tell(untold *u, dn_store *store, int64_t wall_ms,
 
     for (size_t i = 0; rc == DN_OK && u->is_due && i < u->len; i++) {
         const dn_user *was = &u->users[i];
-        if (at < len && u->now[at].n == was->n) rc = tell_one(&t, store, was, &u->now[at++]);
+        if (at < len && u->now[at].registration == was->registration)
+            rc = tell_one(&t, store, was, &u->now[at++]);
         else tell(&t, DN_HAPPENED_REMOVED, was, was->due, DN_DAY_NONE, DN_DAILY_NONE);
     }
     while (rc == DN_OK && at < len) rc = tell_new(&t, store, &u->now[at++]);

@@ -9,10 +9,10 @@ typedef struct dn_store dn_store;
 
 /* ---- Users ---- */
 
-/* n numbers a registration and is never reused: an id that is removed and registered again gets a new number, so that
- * a write begun for the old registration finds no user. */
 typedef struct dn_user {
-    uint64_t        n;
+    /* Never reused: an id that is removed and registered again gets a new number, so that a write begun for the old
+     * registration finds no user. */
+    uint64_t        registration;
     uint32_t        due;      /* minute of the day */
     dn_day          last_day; /* last finalized day, or DN_DAY_NONE */
     dn_day          starts_on;
@@ -24,8 +24,8 @@ typedef struct dn_user {
     char            id[DN_ID_MAX + 1];
 } dn_user;
 
-/* Reads the next max users with a number greater than after_n, in the order of their numbers. */
-DN_MUST_USE int dn_store_load(dn_store *store, uint64_t after_n, dn_user *users, size_t max,
+/* Reads the next max users with a registration number greater than after, in the order of their numbers. */
+DN_MUST_USE int dn_store_load(dn_store *store, uint64_t after, dn_user *users, size_t max,
                               size_t *out_len);
 
 /* DN_EDEAD: there is no user with this id. */
@@ -50,20 +50,20 @@ DN_MUST_USE int dn_store_count(dn_store *store, uint64_t *out_users);
 /* ---- The ledger: one row a user and day ---- */
 
 typedef struct dn_ledger_row {
-    uint64_t        n; /* the user's */
+    uint64_t        registration;
     dn_day          day;
     dn_daily_status status;
-    dn_error_class  cls; /* of the last attempt that failed */
+    dn_error_class  error_class; /* of the last attempt that failed */
     uint16_t        attempts;
     int64_t         at_ms;
 } dn_ledger_row;
 
 /* Reads a user's rows of days before `before`, newest first. */
-DN_MUST_USE int dn_store_days_of(dn_store *store, uint64_t n, dn_day before, dn_ledger_row *rows,
-                                 size_t max, size_t *out_len);
+DN_MUST_USE int dn_store_days_of(dn_store *store, uint64_t registration, dn_day before,
+                                 dn_ledger_row *rows, size_t max, size_t *out_len);
 
-/* Reads a day's rows in the order of the users' numbers, from the first greater than after_n on. */
-DN_MUST_USE int dn_store_day(dn_store *store, dn_day day, uint64_t after_n, dn_ledger_row *rows,
+/* Reads a day's rows in the order of registration numbers, from the first greater than after on. */
+DN_MUST_USE int dn_store_day(dn_store *store, dn_day day, uint64_t after, dn_ledger_row *rows,
                              size_t max, size_t *out_len);
 
 /* The first day from which on the ledger is complete. Rows of earlier days were deleted, or never written because

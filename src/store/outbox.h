@@ -9,13 +9,13 @@
 typedef struct dn_store dn_store;
 
 typedef struct dn_hook {
-    uint64_t n; /* never reused */
+    uint64_t id; /* never reused */
     dn_day   day;
     uint32_t due, context_epoch; /* of the user at the cutoff */
     uint16_t attempts;
     int64_t  next_ms; /* earliest next attempt, by the outbox clock */
-    uint8_t  id_len;  /* of the user's id */
-    char     id[DN_ID_MAX + 1];
+    uint8_t  user_id_len;
+    char     user_id[DN_ID_MAX + 1];
 } dn_hook;
 
 /* Reads the hooks due at now_ms, the longest due first. *out_next_ms: when the next of the others is due, INT64_MAX if

@@ -10,16 +10,16 @@ bool user_is_sound(const dn_user *u) {
     const bool finalized = u->last_day != DN_DAY_NONE;
     const bool has_status = u->status == DN_DAILY_SUCCESS || u->status == DN_DAILY_CUTOFF;
 
-    return u->n > 0 && u->id_len > 0 && u->id_len <= DN_ID_MAX && u->due < DN_DAY_MINUTES &&
-           u->starts_on != DN_DAY_NONE && u->recorded >= u->last_day && finalized == has_status &&
-           (finalized || u->status == DN_DAILY_NONE);
+    return u->registration > 0 && u->id_len > 0 && u->id_len <= DN_ID_MAX &&
+           u->due < DN_DAY_MINUTES && u->starts_on != DN_DAY_NONE && u->recorded >= u->last_day &&
+           finalized == has_status && (finalized || u->status == DN_DAILY_NONE);
 }
 
 static dn_day later(dn_day a, dn_day b) { return a > b ? a : b; }
 
 void user_begin(dn_user *user, uint64_t n, const struct dn_write_set *set) {
     *user = (dn_user){
-        .n = n,
+        .registration = n,
         .due = set->due,
         .last_day = DN_DAY_NONE,
         .starts_on =

@@ -13,7 +13,7 @@ typedef enum dn_scope { DN_SCOPE_NONE, DN_SCOPE_READ, DN_SCOPE_OPERATE, DN_SCOPE
 enum { DN_TOKEN_HASH = 32, DN_TOKEN_NAME_MAX = 64 };
 
 typedef struct dn_token {
-    uint64_t n;                /* never reused */
+    uint64_t id;               /* never reused */
     int64_t  made_ms, ends_ms; /* expires at ends_ms; INT64_MAX: never */
     dn_scope scope;
     uint8_t  hash[DN_TOKEN_HASH]; /* SHA-256 */

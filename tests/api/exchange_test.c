@@ -56,7 +56,7 @@ static int kv_on_token_add(dn_self *self, void *state, const dn_msg *msg) {
     dn_kv_token_answer answer = {.status = w.kv_status, .token = *DN_BODY(dn_token, msg)};
 
     (void)state;
-    answer.token.n = 7 + (uint64_t)w.kv_was_asked++;
+    answer.token.id = 7 + (uint64_t)w.kv_was_asked++;
     if (w.kv_is_silent) (void)dn_msg_keep(self, msg);
     else dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
@@ -119,7 +119,7 @@ static void begins(void) {
     static const dn_supervisor_spec top = {.intensity = 10, .children = DN_SLICE(children)};
     static const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
     const dn_sim_config        config = {.seed = test_seed(), .notice = silence};
-    dn_token                   admin = {.n = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
+    dn_token                   admin = {.id = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
 
     CHECK_INT(dn_token_make(w.token, admin.hash), DN_OK);
     CHECK_INT(guard_learn(&w.guard, &admin, 1), DN_OK);

@@ -13,7 +13,7 @@
 /* ada, due at 08:00, since long ago. */
 static dn_facts facts_at(int64_t now_ms) {
     return (dn_facts){
-        .user = {.n = 1,
+        .user = {.registration = 1,
                  .due = 480,
                  .last_day = DAY - 1,
                  .starts_on = DAY - 100,
@@ -49,7 +49,7 @@ TEST(yesterday_is_told_from_its_row_and_today_from_the_clock) {
     dn_facts            f = facts_at(AT(3, 48));
     const dn_ledger_row row = {.day = DAY - 1,
                                .status = DN_DAILY_SUCCESS,
-                               .cls = DN_CLASS_LLM,
+                               .error_class = DN_CLASS_LLM,
                                .attempts = 2,
                                .at_ms = AT(7, 3) - DN_DAY_MS};
 
@@ -74,7 +74,7 @@ TEST(a_cutoff_is_told_with_what_was_tried) {
         "Today: the cutoff was reached, written at 08:00 UTC, without an attempt having begun.");
     row.attempts = 1;
     CHECK_SAYS(&f, "after 1 attempt, which had not come to an end.");
-    row.cls = DN_CLASS_REQ;
+    row.error_class = DN_CLASS_REQ;
     CHECK_SAYS(&f, "after 1 attempt, which failed (req).");
     row.attempts = 5;
     CHECK_SAYS(&f, "after 5 attempts; the last failure was req.");

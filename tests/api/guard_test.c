@@ -8,7 +8,7 @@
 static const int64_t now_ms = 1000000;
 
 static dn_token made(uint64_t n, dn_scope scope, int64_t ends_ms, char text[DN_TOKEN_TEXT]) {
-    dn_token t = {.n = n, .scope = scope, .ends_ms = ends_ms};
+    dn_token t = {.id = n, .scope = scope, .ends_ms = ends_ms};
 
     CHECK_INT(dn_token_make(text, t.hash), DN_OK);
     return t;

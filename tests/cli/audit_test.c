@@ -44,7 +44,7 @@ static audit_day day_of(dn_day day, found *f) {
 }
 
 static void row(const audit *a, audit_day *d, uint64_t n, dn_daily_status status) {
-    const dn_ledger_row r = {.n = n, .day = d->day, .status = status};
+    const dn_ledger_row r = {.registration = n, .day = d->day, .status = status};
 
     audit_day_row(a, d, &r);
 }

@@ -71,7 +71,7 @@ static void try_input(dn_self *self, const route_world *w, const char *token) {
 static int asker_init(dn_self *self, void *state, const void *config) {
     static const dn_service_config service = {.tick_ms = 60000, .window_minutes = 60};
     static char                    scratch[OPS_SCRATCH];
-    dn_token                       admin = {.n = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
+    dn_token                       admin = {.id = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
     char                           text[DN_TOKEN_TEXT];
     guard                          g = {.known = true};
     once                           o = {0};

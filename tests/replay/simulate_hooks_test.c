@@ -33,7 +33,7 @@ static void tell(stage *s, dn_happening_kind kind, int64_t steady_ms) {
         .kind = kind,
         .id = "u0",
         .id_len = 2,
-        .n = s->user.n,
+        .n = s->user.registration,
         .day = TODAY,
         .status = DN_DAILY_CUTOFF,
     };
@@ -65,7 +65,7 @@ static void stage_opens(stage *s) {
     tell(s, DN_HAPPENED_SET, 0);
     write_one(s,
               (dn_write){.op = DN_WRITE_FINALIZE,
-                         .finalize = {.registration = s->user.n,
+                         .finalize = {.registration = s->user.registration,
                                       .day = TODAY,
                                       .at_ms = s->cutoff_ms,
                                       .status = DN_DAILY_CUTOFF,
@@ -74,7 +74,7 @@ static void stage_opens(stage *s) {
               &result);
     CHECK_INT(dn_store_outbox(s->store, INT64_MAX, &hook, 1, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 1);
-    s->hook = hook.n;
+    s->hook = hook.id;
     tell(s, DN_HAPPENED_FINALIZED, 0);
 }
 

@@ -124,7 +124,7 @@ static void every_day_is_in_the_ledger(uint64_t seed) {
         size_t        len = 0;
         snprintf(id, sizeof id, "u%d", u);
         const dn_user user = stored(id);
-        CHECK_INT(dn_store_days_of(disk.real, user.n, INT32_MAX, rows, 16, &len), DN_OK);
+        CHECK_INT(dn_store_days_of(disk.real, user.registration, INT32_MAX, rows, 16, &len), DN_OK);
         for (dn_day d = user.starts_on; d < today; d++) {
             int found = 0;
             for (size_t i = 0; i < len; i++) found += rows[i].day == d;

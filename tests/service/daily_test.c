@@ -438,7 +438,8 @@ TEST(a_missed_day_is_recorded_with_the_instant_of_the_tick_that_saw_it) {
     world_runs_for(600000);
     disk.fails = DN_OK;
     world_runs_for(10000);
-    CHECK_INT(dn_store_days_of(disk.real, stored("ada").n, INT32_MAX, &row, 1, &len), DN_OK);
+    CHECK_INT(dn_store_days_of(disk.real, stored("ada").registration, INT32_MAX, &row, 1, &len),
+              DN_OK);
     CHECK_UINT(len, 1);
     CHECK_INT(row.day, TOMORROW);
     CHECK_INT(row.at_ms - (AT(5, 0) + 2 * DN_DAY_MS), 0);
@@ -495,7 +496,7 @@ TEST(a_success_that_waits_for_a_full_disk_is_not_run_again_by_a_queue_that_start
 
 /* Its last day, as whoever goes through all users by number is told. */
 static dn_day told_last_day_of(const char *id) {
-    const uint64_t   after_n = stored(id).n - 1;
+    const uint64_t   after_n = stored(id).registration - 1;
     const dn_change *c = ask(ACTOR_KV, MSG_KV_BY_NUMBER, &after_n, sizeof after_n);
 
     CHECK(w.answer_len > 0);
@@ -843,7 +844,7 @@ TEST(a_removed_user_is_known_as_such_until_the_planner_must_have_heard_of_it) {
     job_fails("ada", 0, DN_CLASS_LLM);
     world_boots();
     user("ada", DUE(8, 0));
-    const uint64_t n = stored("ada").n;
+    const uint64_t n = stored("ada").registration;
     world_runs_to(AT(7, 9) + 50000);
     CHECK_INT(remove_user("ada"), DN_OK);
     world_runs_to(AT(7, 10) + 6000); /* her throttle is over, and the queue has swept since */
@@ -861,7 +862,7 @@ TEST(whom_a_planner_that_ended_asked_for_and_the_next_one_does_not_is_not_attemp
     world_boots();
     user("ada", DUE(20, 0));
     world_runs_for(1000); /* kv's word of it has come, and found no record */
-    plan_is_late("ada", stored("ada").n);
+    plan_is_late("ada", stored("ada").registration);
     world_runs_to(AT(18, 59));
     CHECK_INT(starts_of("ada"), 0);
     CHECK_UINT(queue_now().expired, 1);
@@ -900,7 +901,7 @@ TEST(who_was_removed_does_not_start_because_her_id_is_asked_for_again) {
     world_runs_to(AT(7, 6) + 1000);
     CHECK_INT(starts_of("busy"), 1);
     user("ada", DUE(20, 0));
-    const uint64_t was = stored("ada").n;
+    const uint64_t was = stored("ada").registration;
     CHECK_INT(remove_user("ada"), DN_OK);
     world_runs_for(1000);
     plan_is_late("ada", was);
@@ -930,8 +931,9 @@ TEST(who_waits_starts_by_the_due_that_kv_told_though_a_planner_has_ended_since) 
     CHECK_UINT(queue_now().queued, 1);
     user("ada", DUE(20, 35));
     world_runs_for(1000);
-    plan_is_late("busy", stored("busy").n); /* by another planner, which ends with that */
-    told_late("ada", stored("ada").n, DUE(19, 15));
+    plan_is_late("busy",
+                 stored("busy").registration); /* by another planner, which ends with that */
+    told_late("ada", stored("ada").registration, DUE(19, 15));
     world_runs_to(AT(19, 44));
     CHECK_INT(starts_of("ada"), 1);
     CHECK_UINT(queue_now().expired, 0);
@@ -947,7 +949,7 @@ TEST(what_a_new_planner_says_of_a_due_is_believed_of_who_waits) {
     user("busy", DUE(19, 45));
     user("ada", DUE(20, 0));
     world_runs_to(AT(18, 59));
-    plan_is_late("ada", stored("ada").n);
+    plan_is_late("ada", stored("ada").registration);
     world_runs_to(AT(19, 30));
     CHECK_INT(starts_of("ada"), 1);
     CHECK_UINT(queue_now().expired, 0);

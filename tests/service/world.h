@@ -423,14 +423,15 @@ static inline const char *ledger(const char *id) {
     size_t        len = 0, at = 0;
     char          day[DN_DAY_TEXT];
 
-    CHECK_INT(dn_store_days_of(disk.real, stored(id).n, INT32_MAX, rows, 100, &len), DN_OK);
+    CHECK_INT(dn_store_days_of(disk.real, stored(id).registration, INT32_MAX, rows, 100, &len),
+              DN_OK);
     text[0] = '\0';
     for (size_t i = 0; i < len; i++) {
         dn_day_write(rows[i].day, day);
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %s %u%s%s", i ? ", " : "",
                                dn_daily_status_text(rows[i].status), day, rows[i].attempts,
-                               rows[i].cls ? " " : "",
-                               rows[i].cls ? dn_error_class_text(rows[i].cls) : "");
+                               rows[i].error_class ? " " : "",
+                               rows[i].error_class ? dn_error_class_text(rows[i].error_class) : "");
     }
     return text;
 }

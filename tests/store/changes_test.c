@@ -86,7 +86,7 @@ TEST_OF_BOTH(a_removal_is_a_change_with_the_user_as_it_was) {
     read_after(store, 1);
     CHECK_UINT(len, 1);
     check_change(0, 2, "ada", true, true);
-    CHECK_UINT(rows[0].user.n, n);
+    CHECK_UINT(rows[0].user.registration, n);
     CHECK_UINT(rows[0].user.due, 450);
     CHECK_UINT(seq, 3);
 }

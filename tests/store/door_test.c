@@ -7,9 +7,9 @@ TEST_OF_BOTH(a_user_begins_with_nothing_but_its_due_and_where_it_starts) {
     const dn_write_result result = kit_do(store, kit_set("ada", 450));
 
     CHECK_INT(result.wrote, DN_WROTE_NEW);
-    CHECK_UINT(result.user.n, 1);
+    CHECK_UINT(result.user.registration, 1);
     const dn_user ada = kit_read(store, "ada");
-    CHECK_UINT(ada.n, 1);
+    CHECK_UINT(ada.registration, 1);
     CHECK_STR(ada.id, "ada");
     CHECK_UINT(ada.due, 450);
     CHECK_INT(ada.starts_on, KIT_DAY);
@@ -59,7 +59,7 @@ TEST_OF_BOTH(a_first_day_does_not_go_back_to_a_day_that_nothing_is_written_for_a
     dn_write w = kit_set("ada", 20);
 
     w.set.starts_on = KIT_DAY + 1;
-    const uint64_t n = kit_do(store, w).user.n;
+    const uint64_t n = kit_do(store, w).user.registration;
     kit_do(store, kit_success(n, KIT_DAY + 1, AT(KIT_DAY, 1430)));
     w.set.starts_on = KIT_DAY;
     CHECK_INT(kit_do(store, w).user.starts_on, KIT_DAY + 1);
@@ -87,7 +87,7 @@ TEST_OF_BOTH(a_number_is_never_given_again_not_even_the_highest) {
     CHECK_UINT(kit_user(store, "bob", 1), 2);
     const dn_write_result removed = kit_do(store, kit_remove("bob"));
     CHECK_INT(removed.wrote, DN_WROTE);
-    CHECK_UINT(removed.user.n, 2);
+    CHECK_UINT(removed.user.registration, 2);
     CHECK_UINT(kit_user(store, "bob", 1), 3);
     CHECK_INT(kit_do(store, kit_success(2, KIT_DAY, AT(KIT_DAY, 0))).wrote, DN_WROTE_GONE);
 }
@@ -192,7 +192,7 @@ TEST_OF_BOTH(twice_in_one_batch_is_one_after_the_other) {
     CHECK_UINT(results[1].user.context_epoch, 0);
     CHECK_UINT(results[4].user.context_epoch, 1);
     CHECK_UINT(results[4].user.due, 10);
-    CHECK_UINT(kit_read(store, "ada").n, n + 1);
+    CHECK_UINT(kit_read(store, "ada").registration, n + 1);
 }
 
 TEST_OF_BOTH(a_herd_is_finalized_in_order_with_gaps_doubles_and_strangers) {
@@ -219,7 +219,7 @@ TEST_OF_BOTH(a_herd_is_finalized_in_order_with_gaps_doubles_and_strangers) {
         const bool     again =
             k > 0 && writes[k - 1].finalize.registration == writes[k].finalize.registration;
         CHECK_INT(results[k].wrote, i % 5 == 0 ? DN_WROTE_GONE : again ? DN_WROTE_LATE : DN_WROTE);
-        if (i % 5 != 0) CHECK_UINT(results[k].user.n, writes[k].finalize.registration);
+        if (i % 5 != 0) CHECK_UINT(results[k].user.registration, writes[k].finalize.registration);
     }
 }
 
@@ -236,7 +236,7 @@ TEST_OF_BOTH(each_finalization_has_its_row_in_the_ledger) {
     CHECK_UINT(len, 2);
     CHECK_INT(rows[0].day, KIT_DAY + 1);
     CHECK_INT(rows[0].status, DN_DAILY_CUTOFF);
-    CHECK_INT(rows[0].cls, DN_CLASS_LLM);
+    CHECK_INT(rows[0].error_class, DN_CLASS_LLM);
     CHECK_UINT(rows[0].attempts, 3);
     CHECK_INT(rows[0].at_ms, AT(KIT_DAY + 1, 450));
     CHECK_INT(rows[1].day, KIT_DAY);
@@ -321,10 +321,10 @@ TEST_OF_BOTH(a_days_rows_are_paged_by_user) {
     }
     CHECK_INT(dn_store_day(store, KIT_DAY, 0, rows, 4, &len), DN_OK);
     CHECK_UINT(len, 4);
-    CHECK_UINT(rows[3].n, 7);
+    CHECK_UINT(rows[3].registration, 7);
     CHECK_INT(dn_store_day(store, KIT_DAY, 7, rows, 4, &len), DN_OK);
     CHECK_UINT(len, 1);
-    CHECK_UINT(rows[0].n, 9);
+    CHECK_UINT(rows[0].registration, 9);
     CHECK_INT(dn_store_day(store, KIT_DAY, UINT64_MAX, rows, 4, &len), DN_OK);
     CHECK_UINT(len, 0);
     CHECK_INT(dn_store_day(store, KIT_DAY + 2, 0, rows, 4, &len), DN_OK);
@@ -354,7 +354,7 @@ TEST_OF_BOTH(forgetting_takes_the_oldest_rows_a_few_thousand_at_a_time_and_leave
     CHECK_UINT(len, 0);
     CHECK_INT(dn_store_day(store, KIT_DAY + 1, 0, &row, 1, &len), DN_OK);
     CHECK_UINT(len, 1);
-    CHECK_UINT(row.n, 2001);
+    CHECK_UINT(row.registration, 2001);
     CHECK_UINT(kit_do(store, kit_forget(KIT_DAY + 3)).rows, 4000);
     CHECK_UINT(kit_do(store, kit_forget(KIT_DAY + 3)).rows, 0);
     CHECK_INT(dn_store_day(store, KIT_DAY + 3, 0, &row, 1, &len), DN_OK);
@@ -389,7 +389,7 @@ TEST_OF_BOTH(removing_takes_all_that_is_durable_of_a_user_and_nothing_of_another
     CHECK_UINT(len, 3);
     CHECK_INT(dn_store_outbox(store, INT64_MAX, hooks, 8, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 3);
-    for (size_t i = 0; i < len; i++) CHECK_STR(hooks[i].id, "bob");
+    for (size_t i = 0; i < len; i++) CHECK_STR(hooks[i].user_id, "bob");
     CHECK_INT(dn_store_count(store, &count), DN_OK);
     CHECK_UINT(count, 1);
     kit_check_well(store);
@@ -411,8 +411,8 @@ TEST_OF_BOTH(loading_goes_through_all_users_by_number) {
     do {
         CHECK_INT(dn_store_load(store, after, users, 3, &len), DN_OK);
         for (size_t i = 0; i < len; i++) {
-            CHECK(users[i].n > after);
-            after = users[i].n;
+            CHECK(users[i].registration > after);
+            after = users[i].registration;
             seen++;
         }
     } while (len == 3);
@@ -519,7 +519,7 @@ TEST_OF_BOTH(a_cutoff_puts_a_hook_in_the_outbox_once) {
     CHECK_INT(dn_store_outbox(store, AT(KIT_DAY, 450), hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 1);
     CHECK_INT(next_ms, INT64_MAX);
-    CHECK_STR(hooks[0].id, "ada");
+    CHECK_STR(hooks[0].user_id, "ada");
     CHECK_INT(hooks[0].day, KIT_DAY);
     CHECK_UINT(hooks[0].due, 450);
     CHECK_UINT(hooks[0].context_epoch, 1);
@@ -538,19 +538,19 @@ TEST_OF_BOTH(hooks_come_longest_waiting_first_and_leave_when_done) {
     }
     CHECK_INT(dn_store_outbox(store, INT64_MAX, hooks, 2, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 2);
-    CHECK_STR(hooks[0].id, "u3");
-    CHECK_STR(hooks[1].id, "u2");
+    CHECK_STR(hooks[0].user_id, "u3");
+    CHECK_STR(hooks[1].user_id, "u2");
     CHECK_INT(next_ms, AT(KIT_DAY, 39));
-    CHECK_INT(kit_do(store, kit_outbox_later(hooks[0].n, 1, AT(KIT_DAY, 100))).wrote, DN_WROTE);
-    CHECK_INT(kit_do(store, kit_outbox_done(hooks[1].n)).wrote, DN_WROTE);
-    CHECK_INT(kit_do(store, kit_outbox_done(hooks[1].n)).wrote, DN_WROTE_GONE);
-    CHECK_INT(kit_do(store, kit_outbox_later(hooks[1].n, 1, 0)).wrote, DN_WROTE_GONE);
+    CHECK_INT(kit_do(store, kit_outbox_later(hooks[0].id, 1, AT(KIT_DAY, 100))).wrote, DN_WROTE);
+    CHECK_INT(kit_do(store, kit_outbox_done(hooks[1].id)).wrote, DN_WROTE);
+    CHECK_INT(kit_do(store, kit_outbox_done(hooks[1].id)).wrote, DN_WROTE_GONE);
+    CHECK_INT(kit_do(store, kit_outbox_later(hooks[1].id, 1, 0)).wrote, DN_WROTE_GONE);
     CHECK_INT(dn_store_outbox(store, AT(KIT_DAY, 50), hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 2);
     CHECK_INT(next_ms, AT(KIT_DAY, 100));
     CHECK_INT(dn_store_outbox(store, AT(KIT_DAY, 100), hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 3);
-    CHECK_STR(hooks[2].id, "u3");
+    CHECK_STR(hooks[2].user_id, "u3");
     CHECK_UINT(hooks[2].attempts, 1);
 }
 
@@ -562,8 +562,8 @@ TEST_OF_BOTH(a_hook_that_is_put_off_and_back_is_there_once) {
 
     kit_do(store, kit_cutoff(n, KIT_DAY, 0 + AT(KIT_DAY, 1)));
     CHECK_INT(dn_store_outbox(store, INT64_MAX, hooks, 4, &len, &next_ms), DN_OK);
-    kit_do(store, kit_outbox_later(hooks[0].n, 1, AT(KIT_DAY, 9)));
-    kit_do(store, kit_outbox_later(hooks[0].n, 2, AT(KIT_DAY, 1)));
+    kit_do(store, kit_outbox_later(hooks[0].id, 1, AT(KIT_DAY, 9)));
+    kit_do(store, kit_outbox_later(hooks[0].id, 2, AT(KIT_DAY, 1)));
     CHECK_INT(dn_store_outbox(store, INT64_MAX, hooks, 4, &len, &next_ms), DN_OK);
     CHECK_UINT(len, 1);
     CHECK_UINT(hooks[0].attempts, 2);
@@ -633,7 +633,7 @@ static dn_token token_of(const char *name, dn_scope scope, int64_t ends_ms) {
 }
 
 static void check_token(const dn_token *is, const dn_token *wanted) {
-    CHECK_UINT(is->n, wanted->n);
+    CHECK_UINT(is->id, wanted->id);
     CHECK_INT(is->scope, wanted->scope);
     CHECK_INT(is->made_ms, wanted->made_ms);
     CHECK_INT(is->ends_ms, wanted->ends_ms);
@@ -650,14 +650,14 @@ TEST_OF_BOTH(tokens_are_kept_in_the_order_they_were_made_until_they_are_removed)
 
     CHECK_INT(dn_store_tokens(store, there, 4, &len), DN_OK);
     CHECK_UINT(len, 0);
-    for (int i = 0; i < 3; i++) made[i].n = kit_do(store, kit_token_add(&made[i])).token_id;
+    for (int i = 0; i < 3; i++) made[i].id = kit_do(store, kit_token_add(&made[i])).token_id;
     CHECK_INT(dn_store_tokens(store, there, 4, &len), DN_OK);
     CHECK_UINT(len, 3);
     for (int i = 0; i < 3; i++) check_token(&there[i], &made[i]);
     CHECK_INT(dn_store_tokens(store, there, 2, &len), DN_OK);
     CHECK_UINT(len, 2);
-    CHECK_INT(kit_do(store, kit_token_remove(made[1].n)).wrote, DN_WROTE);
-    CHECK_INT(kit_do(store, kit_token_remove(made[1].n)).wrote, DN_WROTE_GONE);
+    CHECK_INT(kit_do(store, kit_token_remove(made[1].id)).wrote, DN_WROTE);
+    CHECK_INT(kit_do(store, kit_token_remove(made[1].id)).wrote, DN_WROTE_GONE);
     CHECK_INT(dn_store_tokens(store, there, 4, &len), DN_OK);
     CHECK_UINT(len, 2);
     check_token(&there[1], &made[2]);
@@ -667,10 +667,10 @@ TEST_OF_BOTH(the_number_of_a_token_is_never_given_again) {
     dn_token first = token_of("a", DN_SCOPE_READ, INT64_MAX),
              next = token_of("b", DN_SCOPE_READ, 1);
 
-    first.n = kit_do(store, kit_token_add(&first)).token_id;
-    CHECK_INT(kit_do(store, kit_token_remove(first.n)).wrote, DN_WROTE);
-    next.n = kit_do(store, kit_token_add(&next)).token_id;
-    CHECK(next.n > first.n);
+    first.id = kit_do(store, kit_token_add(&first)).token_id;
+    CHECK_INT(kit_do(store, kit_token_remove(first.id)).wrote, DN_WROTE);
+    next.id = kit_do(store, kit_token_add(&next)).token_id;
+    CHECK(next.id > first.id);
 }
 
 /* ---- Since when the ledger is whole ---- */

@@ -257,7 +257,7 @@ TEST(no_memory_for_the_totals_of_a_batch_undoes_what_stands_before_it) {
     kit_dump_well(store, &after);
     CHECK_STR(after.text, before.text);
     CHECK_INT(dn_store_write(store, writes, 2, results, NULL), DN_OK);
-    CHECK_UINT(results[0].user.n, 2);
+    CHECK_UINT(results[0].user.registration, 2);
     close_store();
     free(before.text);
     free(after.text);
@@ -505,7 +505,7 @@ TEST(a_log_of_tokens_does_not_fill_a_disk_on_which_its_file_has_room) {
     open_in_the_end();
     memset(token.name, 'x', DN_TOKEN_NAME_MAX);
     while ((code = dn_store_write(store, &add, 1, &result, NULL)) == DN_OK) {
-        token.n = result.token_id;
+        token.id = result.token_id;
         CHECK(++made < TOKENS_MOST);
         memcpy(token.hash, &made, sizeof made);
     }
@@ -515,12 +515,12 @@ TEST(a_log_of_tokens_does_not_fill_a_disk_on_which_its_file_has_room) {
               kit_size(kit_path("data/diurnal.db")));
     CHECK_INT(kit_size(kit_path("data/diurnal.db-wal")), 0);
     kit_check_well(store);
-    kit_do(store, kit_token_remove(token.n)); /* a full disk keeps no token valid */
+    kit_do(store, kit_token_remove(token.id)); /* a full disk keeps no token valid */
     close_store();
     open_in_the_end();
     CHECK_INT(dn_store_tokens(store, there, TOKENS_MOST, &len), DN_OK);
     CHECK_UINT(len, made - 1);
-    CHECK(len > 0 && there[len - 1].n < token.n);
+    CHECK(len > 0 && there[len - 1].id < token.id);
     close_store();
 }
 

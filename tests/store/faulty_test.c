@@ -42,7 +42,7 @@ TEST(a_fault_before_the_write_leaves_nothing_and_no_number_is_used) {
     before_answers = DN_EFULL;
     CHECK_INT(write_batch(results, &seq), DN_EFULL);
     before_answers = DN_OK;
-    CHECK_UINT(kit_do(store, kit_set("ada", 1)).user.n, 1);
+    CHECK_UINT(kit_do(store, kit_set("ada", 1)).user.registration, 1);
     CHECK_INT(dn_store_write(store, NULL, 0, NULL, &seq), DN_OK);
     CHECK_UINT(seq, 1);
     stores_close();

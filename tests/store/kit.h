@@ -184,7 +184,7 @@ static inline uint64_t kit_user(dn_store *store, const char *id, uint32_t due) {
     const dn_write_result result = kit_do(store, kit_set(id, due));
 
     CHECK_INT(result.wrote, DN_WROTE_NEW);
-    return result.user.n;
+    return result.user.registration;
 }
 
 static inline dn_user kit_read(dn_store *store, const char *id) {
@@ -222,20 +222,21 @@ static inline void kit_say_user(kit_text *t, const dn_user *u) {
     kit_say(t,
             "user %" PRIu64 " %.*s due %" PRIu32 " starts %d last %d status %d run %" PRId64
             " epoch %" PRIu32 " recorded %d\n",
-            u->n, u->id_len, u->id, u->due, u->starts_on, u->last_day, u->status, u->last_run_ms,
-            u->context_epoch, u->recorded);
+            u->registration, u->id_len, u->id, u->due, u->starts_on, u->last_day, u->status,
+            u->last_run_ms, u->context_epoch, u->recorded);
 }
 
 static inline void kit_say_row(kit_text *t, const dn_ledger_row *r) {
-    kit_say(t, "row %" PRIu64 " day %d status %d cls %d attempts %u at %" PRId64 "\n", r->n, r->day,
-            r->status, r->cls, r->attempts, r->at_ms);
+    kit_say(t, "row %" PRIu64 " day %d status %d cls %d attempts %u at %" PRId64 "\n",
+            r->registration, r->day, r->status, r->error_class, r->attempts, r->at_ms);
 }
 
 static inline void kit_say_hook(kit_text *t, const dn_hook *h) {
     kit_say(t,
             "hook %" PRIu64 " %.*s day %d due %" PRIu32 " epoch %" PRIu32 " attempts %u next "
             "%" PRId64 "\n",
-            h->n, h->id_len, h->id, h->day, h->due, h->context_epoch, h->attempts, h->next_ms);
+            h->id, h->user_id_len, h->user_id, h->day, h->due, h->context_epoch, h->attempts,
+            h->next_ms);
 }
 
 static inline void kit_say_totals(kit_text *t, const dn_day_totals *d) {
@@ -266,7 +267,7 @@ static inline int kit_dump(dn_store *store, kit_text *t) {
         for (size_t i = 0; i < len; i++) {
             size_t rows_len;
             kit_say_user(t, &users[i]);
-            after = users[i].n;
+            after = users[i].registration;
             code = dn_store_days_of(store, after, INT32_MAX, rows, KIT_PAGE, &rows_len);
             if (code < 0) return code;
             for (size_t k = 0; k < rows_len; k++) kit_say_row(t, &rows[k]);

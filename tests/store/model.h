@@ -48,7 +48,7 @@ static inline dn_user *model_by_n(model *m, uint64_t n) {
 
 static inline dn_ledger_row *model_row(model *m, uint64_t n, dn_day day) {
     for (size_t i = 0; i < m->rows_len; i++)
-        if (m->rows[i].n == n && m->rows[i].day == day) return &m->rows[i];
+        if (m->rows[i].registration == n && m->rows[i].day == day) return &m->rows[i];
     return NULL;
 }
 
@@ -75,7 +75,7 @@ static inline dn_write_result model_set(model *m, const struct dn_write_set *w) 
     CHECK(m->users_len < MODEL_USERS);
     m->there[m->users_len] = true;
     u = &m->users[m->users_len++];
-    *u = (dn_user){.n = m->users_len,
+    *u = (dn_user){.registration = m->users_len,
                    .due = w->due,
                    .last_day = DN_DAY_NONE,
                    .recorded = DN_DAY_NONE,
@@ -92,11 +92,11 @@ static inline dn_write_result model_remove(model *m, const struct dn_write_remov
     const dn_user *u = model_by_id(m, w->id, w->id_len);
 
     if (!u) return (dn_write_result){.wrote = DN_WROTE_GONE};
-    m->there[u->n - 1] = false;
+    m->there[u->registration - 1] = false;
     for (size_t i = m->rows_len; i > 0; i--)
-        if (m->rows[i - 1].n == u->n) model_drop_row(m, i - 1);
+        if (m->rows[i - 1].registration == u->registration) model_drop_row(m, i - 1);
     for (size_t i = 0; i < m->hooks_len; i++)
-        if (m->hooks[i].user == u->n) m->hooks[i].there = false;
+        if (m->hooks[i].user == u->registration) m->hooks[i].there = false;
     return (dn_write_result){.wrote = DN_WROTE, .user = *u};
 }
 
@@ -119,10 +119,10 @@ static inline dn_write_result model_finalize(model *m, const struct dn_write_fin
         row = &m->rows[m->rows_len++];
     }
     if (row)
-        *row = (dn_ledger_row){.n = w->registration,
+        *row = (dn_ledger_row){.registration = w->registration,
                                .day = w->day,
                                .status = w->status,
-                               .cls = w->error_class,
+                               .error_class = w->error_class,
                                .attempts = w->attempts,
                                .at_ms = w->at_ms};
     if (w->day > u->recorded) u->recorded = w->day;
@@ -138,15 +138,15 @@ static inline dn_write_result model_finalize(model *m, const struct dn_write_fin
     if (w->hook) {
         model_hook *hook = &m->hooks[m->hooks_len++];
         CHECK(m->hooks_len < MODEL_HOOKS);
-        *hook = (model_hook){.user = u->n,
+        *hook = (model_hook){.user = u->registration,
                              .there = true,
-                             .hook = {.n = m->hooks_len,
+                             .hook = {.id = m->hooks_len,
                                       .day = w->day,
                                       .due = u->due,
                                       .context_epoch = u->context_epoch,
                                       .next_ms = w->hook_ms,
-                                      .id_len = u->id_len}};
-        memcpy(hook->hook.id, u->id, u->id_len);
+                                      .user_id_len = u->id_len}};
+        memcpy(hook->hook.user_id, u->id, u->id_len);
     }
     return (dn_write_result){.wrote = DN_WROTE, .user = *u};
 }
@@ -161,8 +161,10 @@ static inline dn_write_result model_missed(model *m, const struct dn_write_misse
         if (m->ledger ? model_row(m, w->registration, day) != NULL : u->recorded >= day) continue;
         if (m->ledger) {
             CHECK(m->rows_len < MODEL_ROWS);
-            m->rows[m->rows_len++] = (dn_ledger_row){
-                .n = w->registration, .day = day, .status = DN_DAILY_MISSED, .at_ms = w->at_ms};
+            m->rows[m->rows_len++] = (dn_ledger_row){.registration = w->registration,
+                                                     .day = day,
+                                                     .status = DN_DAILY_MISSED,
+                                                     .at_ms = w->at_ms};
         } else if (m->ledger_since <= day) m->ledger_since = day + 1;
         model_totals(m, day)->missed++;
         if (day > u->recorded) u->recorded = day;
@@ -194,14 +196,14 @@ static inline dn_write_result model_outbox_later(model *m, const struct dn_write
 static inline dn_write_result model_token_add(model *m, const dn_token *token) {
     CHECK(m->tokens_len < MODEL_TOKENS);
     m->tokens[m->tokens_len] = *token;
-    m->tokens[m->tokens_len].n = m->tokens_len + 1;
+    m->tokens[m->tokens_len].id = m->tokens_len + 1;
     return (dn_write_result){.wrote = DN_WROTE, .token_id = ++m->tokens_len};
 }
 
 static inline dn_write_result model_token_remove(model *m, uint64_t id) {
-    if (id < 1 || id > m->tokens_len || !m->tokens[id - 1].n)
+    if (id < 1 || id > m->tokens_len || !m->tokens[id - 1].id)
         return (dn_write_result){.wrote = DN_WROTE_GONE};
-    m->tokens[id - 1].n = 0;
+    m->tokens[id - 1].id = 0;
     return (dn_write_result){.wrote = DN_WROTE};
 }
 
@@ -240,7 +242,8 @@ static inline dn_write_result model_write(model *m, const dn_write *w) {
 static inline int model_row_order(const void *a, const void *b) {
     const dn_ledger_row *left = a, *right = b;
 
-    if (left->n != right->n) return left->n < right->n ? -1 : 1;
+    if (left->registration != right->registration)
+        return left->registration < right->registration ? -1 : 1;
     return left->day > right->day ? -1 : left->day < right->day;
 }
 
@@ -254,7 +257,7 @@ static inline int model_hook_order(const void *a, const void *b) {
     const dn_hook *left = a, *right = b;
 
     if (left->next_ms != right->next_ms) return left->next_ms < right->next_ms ? -1 : 1;
-    return left->n < right->n ? -1 : left->n > right->n;
+    return left->id < right->id ? -1 : left->id > right->id;
 }
 
 static inline int model_id_order(const void *a, const void *b) {
@@ -283,7 +286,8 @@ static inline void model_dump(model *m, kit_text *t) {
         if (!m->there[i]) continue;
         kit_say_user(t, &m->users[i]);
         for (size_t k = 0, rows = 0; k < m->rows_len; k++)
-            if (m->rows[k].n == m->users[i].n && rows++ < KIT_PAGE) kit_say_row(t, &m->rows[k]);
+            if (m->rows[k].registration == m->users[i].registration && rows++ < KIT_PAGE)
+                kit_say_row(t, &m->rows[k]);
     }
     qsort(m->totals, m->totals_len, sizeof *m->totals, model_day_order);
     for (size_t i = 0; i < m->totals_len; i++)

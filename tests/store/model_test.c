@@ -224,7 +224,8 @@ static void compare_list(void) {
         CHECK_UINT(len, expected_len);
         CHECK_INT(more, expected_more);
         CHECK_STR(last.id, expected_last.id);
-        for (size_t i = 0; i < len; i++) CHECK_UINT(users[i].n, expected[i].n);
+        for (size_t i = 0; i < len; i++)
+            CHECK_UINT(users[i].registration, expected[i].registration);
     }
 }
 
@@ -245,8 +246,8 @@ static void compare_rows(void) {
         CHECK_INT(dn_store_day(stores[k], day, after, rows[k], max, &len[k]), DN_OK);
     CHECK_UINT(len[0], len[1]);
     for (size_t i = 0; i < len[0]; i++) {
-        CHECK_UINT(rows[0][i].n, rows[1][i].n);
-        const dn_ledger_row *row = model_row(&m, rows[0][i].n, day);
+        CHECK_UINT(rows[0][i].registration, rows[1][i].registration);
+        const dn_ledger_row *row = model_row(&m, rows[0][i].registration, day);
         CHECK(row);
         CHECK_INT(row->status, rows[1][i].status);
         CHECK_INT(row->at_ms, rows[1][i].at_ms);
@@ -268,7 +269,7 @@ static void compare_hooks(void) {
         CHECK_INT(dn_store_outbox(stores[k], now_ms, hooks, max, &len, &next_ms), DN_OK);
         CHECK_UINT(len, due);
         CHECK_INT(next_ms, due < all_len ? all[due].next_ms : INT64_MAX);
-        for (size_t i = 0; i < len; i++) CHECK_UINT(hooks[i].n, all[i].n);
+        for (size_t i = 0; i < len; i++) CHECK_UINT(hooks[i].id, all[i].id);
     }
 }
 
@@ -280,9 +281,9 @@ static void compare_tokens(void) {
         CHECK_INT(dn_store_tokens(stores[k], tokens, MODEL_TOKENS, &len), DN_OK);
         there = 0;
         for (size_t i = 0; i < m.tokens_len; i++) {
-            if (!m.tokens[i].n) continue;
+            if (!m.tokens[i].id) continue;
             CHECK(there < len);
-            CHECK_UINT(tokens[there].n, m.tokens[i].n);
+            CHECK_UINT(tokens[there].id, m.tokens[i].id);
             CHECK_INT(tokens[there].scope, m.tokens[i].scope);
             CHECK(memcmp(tokens[there].hash, m.tokens[i].hash, DN_TOKEN_HASH) == 0);
             there++;
@@ -299,7 +300,7 @@ static void compare_users(void) {
         dn_user   user;
         const int code = dn_store_user(stores[k], id, strlen(id), &user);
         CHECK_INT(code, expected ? DN_OK : DN_EDEAD);
-        if (expected) CHECK_UINT(user.n, expected->n);
+        if (expected) CHECK_UINT(user.registration, expected->registration);
     }
 }
 

@@ -422,12 +422,12 @@ TEST(a_file_of_an_older_diurnal_is_brought_to_this_version_with_all_that_is_in_i
     CHECK(strstr(why, "was written by an older diurnal (version 1, this one wants 2)"));
     store = kit_open(kit_path("data"));
     CHECK_UINT(kit_read(store, "ada").due, 450);
-    token.n = kit_do(store, kit_token_add(&token)).token_id;
+    token.id = kit_do(store, kit_token_add(&token)).token_id;
     dn_store_free(store);
     store = kit_open(kit_path("data"));
     CHECK_INT(dn_store_tokens(store, &there, 1, &len), DN_OK);
     CHECK_UINT(len, 1);
-    CHECK_UINT(there.n, token.n);
+    CHECK_UINT(there.id, token.id);
     dn_store_free(store);
 }
 
@@ -463,7 +463,7 @@ TEST(a_large_file_of_an_older_diurnal_that_was_killed_is_brought_to_this_version
     CHECK(kit_size(kit_path("data/diurnal.db-wal")) > 0);
     store = kit_open(kit_path("data"));
     CHECK_UINT(kit_read(store, "ada").due, 450);
-    token.n = kit_do(store, kit_token_add(&token)).token_id;
+    token.id = kit_do(store, kit_token_add(&token)).token_id;
     dn_store_free(store);
 }
 

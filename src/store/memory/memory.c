@@ -27,7 +27,7 @@ uint64_t memory_find_id(const memory *m, const char *id, size_t len) {
 void memory_user_read(const memory *m, uint64_t n, dn_user *out) {
     const memory_user *u = &m->users[n];
 
-    out->n = n;
+    out->registration = n;
     out->due = u->due;
     out->last_day = u->last_day;
     out->starts_on = u->starts_on;
@@ -62,9 +62,9 @@ static int memory_begin_with(dn_store *store, dn_user *user) {
     const int       code = memory_write(store, &write, 1, &made);
 
     if (code < 0) return code;
-    user->n = made.user.n;
+    user->registration = made.user.registration;
     assert(user_is_sound(user));
-    memory_user_keep(&m->users[user->n], user);
+    memory_user_keep(&m->users[user->registration], user);
     return DN_OK;
 }
 
@@ -123,14 +123,14 @@ static int memory_count(dn_store *store, uint64_t *out_users) {
 static void hook_read(const memory *m, uint64_t n, const outbox_hook *hook, dn_hook *out) {
     const memory_user *u = &m->users[hook->user];
 
-    *out = (dn_hook){.n = n,
+    *out = (dn_hook){.id = n,
                      .day = hook->day,
                      .due = hook->due,
                      .context_epoch = hook->context_epoch,
                      .attempts = hook->attempts,
                      .next_ms = hook->next_ms,
-                     .id_len = u->id_len};
-    memcpy(out->id, m->id_bytes + u->id_at, u->id_len);
+                     .user_id_len = u->id_len};
+    memcpy(out->user_id, m->id_bytes + u->id_at, u->id_len);
 }
 
 static int memory_hooks(dn_store *store, int64_t now_ms, dn_hook *hooks, size_t max,

@@ -161,10 +161,10 @@ void ledger_sweep(ledger *l) {
 /* ---- Reading ---- */
 
 static dn_ledger_row row_of(dn_day day, uint64_t n, const ledger_slot *slot) {
-    return (dn_ledger_row){.n = n,
+    return (dn_ledger_row){.registration = n,
                            .day = day,
                            .status = (dn_daily_status)slot->status,
-                           .cls = (dn_error_class)slot->cls,
+                           .error_class = (dn_error_class)slot->cls,
                            .attempts = slot->attempts,
                            .at_ms = slot->at_ms};
 }

@@ -28,13 +28,13 @@ int tokens_reserve(memory_tokens *t, size_t more) {
 uint64_t tokens_add(memory_tokens *t, const dn_token *token) {
     assert(t->len < t->cap);
     t->rows[t->len] = *token;
-    t->rows[t->len++].n = ++t->given;
+    t->rows[t->len++].id = ++t->given;
     return t->given;
 }
 
 bool tokens_remove(memory_tokens *t, uint64_t n) {
     for (size_t i = 0; i < t->len; i++) {
-        if (t->rows[i].n != n) continue;
+        if (t->rows[i].id != n) continue;
         t->len--;
         memmove(&t->rows[i], &t->rows[i + 1], (t->len - i) * sizeof *t->rows);
         return true;

@@ -151,9 +151,9 @@ static void write_remove(memory *m, const struct dn_write_remove *w, dn_write_re
 }
 
 static void hook_add(memory *m, const dn_user *user, const struct dn_write_finalize *f) {
-    memory_user *u = &m->users[user->n];
+    memory_user *u = &m->users[user->registration];
 
-    u->hook = outbox_add(&m->hooks, (outbox_hook){.user = user->n,
+    u->hook = outbox_add(&m->hooks, (outbox_hook){.user = user->registration,
                                                   .older = u->hook,
                                                   .next_ms = f->hook_ms,
                                                   .day = f->day,

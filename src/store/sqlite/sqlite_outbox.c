@@ -11,7 +11,7 @@ int db_hook_add(db *d, const dn_user *user, const struct dn_write_finalize *f) {
 
     assert(user->last_day == f->day);
     db_bind(s, 1, (int64_t)d->counters.next_hook++);
-    db_bind(s, 2, (int64_t)user->n);
+    db_bind(s, 2, (int64_t)user->registration);
     db_bind(s, 3, f->day);
     db_bind(s, 4, user->due);
     db_bind(s, 5, user->context_epoch);
@@ -49,15 +49,15 @@ static int hook_of_row(db *d, sqlite3_stmt *s, dn_hook *hook) {
     const int   id_len = sqlite3_column_bytes(s, 6);
 
     if (!id || id_len <= 0 || id_len > DN_ID_MAX) return db_failed(d, SQLITE_CORRUPT);
-    hook->n = (uint64_t)sqlite3_column_int64(s, 0);
+    hook->id = (uint64_t)sqlite3_column_int64(s, 0);
     hook->day = sqlite3_column_int(s, 1);
     hook->due = (uint32_t)sqlite3_column_int(s, 2);
     hook->context_epoch = (uint32_t)sqlite3_column_int64(s, 3);
     hook->attempts = (uint16_t)sqlite3_column_int(s, 4);
     hook->next_ms = sqlite3_column_int64(s, 5);
-    hook->id_len = (uint8_t)id_len;
-    memcpy(hook->id, id, (size_t)id_len);
-    hook->id[id_len] = '\0';
+    hook->user_id_len = (uint8_t)id_len;
+    memcpy(hook->user_id, id, (size_t)id_len);
+    hook->user_id[id_len] = '\0';
     return DN_OK;
 }
 

@@ -18,7 +18,7 @@ int db_user_of_row(db *d, sqlite3_stmt *s, dn_user *user) {
     const int   id_len = sqlite3_column_bytes(s, 1);
 
     if (!id || id_len <= 0 || id_len > DN_ID_MAX) return db_failed(d, SQLITE_CORRUPT);
-    user->n = (uint64_t)sqlite3_column_int64(s, 0);
+    user->registration = (uint64_t)sqlite3_column_int64(s, 0);
     user->id_len = (uint8_t)id_len;
     memcpy(user->id, id, (size_t)id_len);
     user->id[id_len] = '\0';
@@ -160,14 +160,14 @@ int db_list(dn_store *store, const dn_user_filter *filter, dn_user *users, size_
 /* ---- The ledger ---- */
 
 static int ledger_of_row(db *d, sqlite3_stmt *s, dn_ledger_row *row) {
-    row->n = (uint64_t)sqlite3_column_int64(s, 0);
+    row->registration = (uint64_t)sqlite3_column_int64(s, 0);
     row->day = sqlite3_column_int(s, 1);
     row->status = (dn_daily_status)sqlite3_column_int(s, 2);
-    row->cls = (dn_error_class)sqlite3_column_int(s, 3);
+    row->error_class = (dn_error_class)sqlite3_column_int(s, 3);
     row->attempts = (uint16_t)sqlite3_column_int(s, 4);
     row->at_ms = sqlite3_column_int64(s, 5);
     return row->status >= DN_DAILY_SUCCESS && row->status <= DN_DAILY_MISSED &&
-                   row->cls <= DN_CLASS_UNKNOWN
+                   row->error_class <= DN_CLASS_UNKNOWN
                ? DN_OK
                : db_failed(d, SQLITE_CORRUPT);
 }
@@ -190,7 +190,7 @@ int db_ledger_before(db *d, uint64_t n, dn_day before, dn_ledger_row *row, bool 
         code = ledger_of_row(d, s, row);
         sqlite3_reset(s);
         if (code < 0) return code;
-        if (row->n == n) {
+        if (row->registration == n) {
             *out_found = true;
             return DN_OK;
         }

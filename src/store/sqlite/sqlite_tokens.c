@@ -11,7 +11,7 @@ static int token_of_row(db *d, sqlite3_stmt *s, dn_token *out) {
     if (!hash || hash_len != DN_TOKEN_HASH || name_len > DN_TOKEN_NAME_MAX ||
         scope < DN_SCOPE_READ || scope > DN_SCOPE_ADMIN)
         return db_failed(d, SQLITE_CORRUPT);
-    *out = (dn_token){.n = (uint64_t)sqlite3_column_int64(s, 0),
+    *out = (dn_token){.id = (uint64_t)sqlite3_column_int64(s, 0),
                       .scope = (dn_scope)scope,
                       .made_ms = sqlite3_column_int64(s, 4),
                       .ends_ms = sqlite3_column_int64(s, 5),

@@ -99,11 +99,11 @@ static int ledger_insert(db *d, db_stmt which, const dn_ledger_row *row) {
     sqlite3_stmt *s = d->stmt[which];
 
     db_bind(s, 1, row->day);
-    db_bind(s, 2, (int64_t)row->n);
+    db_bind(s, 2, (int64_t)row->registration);
     db_bind(s, 3, row->status);
     db_bind(s, 4, row->at_ms);
     db_bind(s, 5, row->attempts);
-    db_bind(s, 6, row->cls);
+    db_bind(s, 6, row->error_class);
     return db_run(d, which);
 }
 
@@ -124,10 +124,10 @@ static int ledger_unmiss(db *d, uint64_t n, dn_day day) {
 }
 
 static int ledger_finalize(db *d, const struct dn_write_finalize *f, dn_day recorded) {
-    const dn_ledger_row row = {.n = f->registration,
+    const dn_ledger_row row = {.registration = f->registration,
                                .day = f->day,
                                .status = f->status,
-                               .cls = f->error_class,
+                               .error_class = f->error_class,
                                .attempts = f->attempts,
                                .at_ms = f->at_ms};
     int                 code = count_in_totals(d, f->day, f->status);
@@ -145,9 +145,9 @@ static int ledger_remove(db *d, const dn_user *user) {
     for (;;) {
         dn_ledger_row row;
         bool          found;
-        int           code = db_ledger_before(d, user->n, before, &row, &found);
+        int           code = db_ledger_before(d, user->registration, before, &row, &found);
 
-        if (code == DN_OK && found) code = ledger_delete(d, user->n, row.day);
+        if (code == DN_OK && found) code = ledger_delete(d, user->registration, row.day);
         if (code < 0 || !found) return code;
         before = row.day;
     }
@@ -162,7 +162,7 @@ static int user_add(db *d, const struct dn_write_set *set, dn_write_result *resu
     const dn_user *user = &result->user;
 
     user_begin(&result->user, d->counters.next_user, set);
-    db_bind(s, 1, (int64_t)user->n);
+    db_bind(s, 1, (int64_t)user->registration);
     db_bind_id(s, 2, user->id, user->id_len);
     db_bind(s, 3, user->due);
     db_bind(s, 4, user->starts_on);
@@ -188,7 +188,7 @@ static int write_set(db *d, const struct dn_write_set *set, dn_write_result *res
     d->adds = !found;
     if (!found) return user_add(d, set, result, &added);
     if (!user_set(&result->user, set)) return DN_OK;
-    db_bind(s, 1, (int64_t)result->user.n);
+    db_bind(s, 1, (int64_t)result->user.registration);
     db_bind(s, 2, result->user.due);
     db_bind(s, 3, result->user.starts_on);
     return db_run(d, STMT_USER_SET);
@@ -204,9 +204,9 @@ static int write_remove(db *d, const struct dn_write_remove *r, dn_write_result 
         return DN_OK;
     }
     d->counters.users--;
-    code = db_hooks_remove(d, result->user.n);
+    code = db_hooks_remove(d, result->user.registration);
     if (code == DN_OK) code = ledger_remove(d, &result->user);
-    db_bind(d->stmt[STMT_USER_DELETE], 1, (int64_t)result->user.n);
+    db_bind(d->stmt[STMT_USER_DELETE], 1, (int64_t)result->user.registration);
     return code < 0 ? code : db_run(d, STMT_USER_DELETE);
 }
 
@@ -223,7 +223,7 @@ static int write_finalize(db *d, const struct dn_write_finalize *f, bool found,
     result->wrote = user_finalize(&result->user, f);
     if (result->wrote != DN_WROTE) return DN_OK;
 
-    db_bind(s, 1, (int64_t)user->n);
+    db_bind(s, 1, (int64_t)user->registration);
     db_bind(s, 2, user->last_day);
     db_bind(s, 3, user->status);
     if (user->last_run_ms == INT64_MIN) db_bind_null(s, 4);
@@ -239,8 +239,10 @@ static int write_finalize(db *d, const struct dn_write_finalize *f, bool found,
 /* *out_added: the day had no outcome and is missed now. */
 static int missed_add(db *d, const struct dn_write_missed *m, dn_day day, const dn_user *user,
                       bool *out_added) {
-    const dn_ledger_row row = {
-        .n = user->n, .day = day, .status = DN_DAILY_MISSED, .at_ms = m->at_ms};
+    const dn_ledger_row row = {.registration = user->registration,
+                               .day = day,
+                               .status = DN_DAILY_MISSED,
+                               .at_ms = m->at_ms};
 
     *out_added = day > user->recorded;
     if (d->ledger) {
@@ -272,7 +274,7 @@ static int write_missed(db *d, const struct dn_write_missed *m, dn_write_result 
         if (added && day > user->recorded) user->recorded = day;
     }
     if (user->recorded == before) return DN_OK;
-    db_bind(s, 1, (int64_t)user->n);
+    db_bind(s, 1, (int64_t)user->registration);
     db_bind(s, 2, user->recorded);
     return db_run(d, STMT_USER_RECORDED);
 }
