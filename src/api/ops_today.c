@@ -84,7 +84,7 @@ static ask_step today_minutes(dn_self *self, const ops_world *w, ask *a, const d
 
 static ask_step ask_for_users(dn_self *self, const ops_world *w, ask *a, uint64_t after_n) {
     a->stage = TODAY_USERS - 1;
-    return ask_call(self, a, w->kv, MSG_KV_BY_NUMBER, &after_n, sizeof after_n);
+    return ask_call(self, a, w->kv, MSG_KV_LOAD, &after_n, sizeof after_n);
 }
 
 static ask_step past_users(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {

@@ -202,7 +202,7 @@ ask_step op_numbers(dn_self *self, const ops_world *w, ask *a, const dn_msg *rep
             !ask_number(a, "max", 1, NUMBERS_MAX, &max))
             return ASK_REFUSED;
         const uint64_t after_n = (uint64_t)after;
-        return ask_call(self, a, w->kv, MSG_KV_BY_NUMBER, &after_n, sizeof after_n);
+        return ask_call(self, a, w->kv, MSG_KV_LOAD, &after_n, sizeof after_n);
     }
     if (!ask_number(a, "max", 1, NUMBERS_MAX, &max)) return ASK_REFUSED;
     json_t *items = json_array();

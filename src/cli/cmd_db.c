@@ -106,8 +106,9 @@ static int copy_of_store(const making *m, dn_store *store, const endings *held) 
 
 /* A copy has what the database has, damage too. */
 static int copy_check(const making *m) {
+    const dn_data_url     url = dn_data_url_of(m->dir);
     const dn_store_config config = {
-        .dir = m->dir,
+        .url = url.text,
         .ledger_days = (uint32_t)m->call->settings->ledger_days,
         .read_only = true,
     };

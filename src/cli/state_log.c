@@ -5,7 +5,7 @@
 
 #include "api/signals.h"
 #include "obs/log.h"
-#include "service/messages.h"
+#include "daily/daily_messages.h"
 #include "service/service.h"
 
 #include <signal.h>
@@ -114,6 +114,7 @@ static void log_queue(const dn_queue_status *q) {
         number("queued", q->queued),       number("queued_peak", q->queued_peak),
         number("running", q->running),     number("deduped", q->deduped),
         number("throttled", q->throttled), number("expired", q->expired),
+        number("late_success", q->late),
     };
 
     LOG_STATE("queue", fields);
@@ -128,7 +129,6 @@ static void log_executor(const dn_executor_status *e) {
         number("ok", e->ok),
         number("error", e->failed),
         number("timeout", e->timed_out),
-        number("late_success", e->late),
     };
 
     LOG_STATE("executor", fields);

@@ -23,8 +23,8 @@ enum dn_daily_msg {
 
     /* Calls to kv. The reply is MSG_KV_ANSWER unless it says otherwise. SET and REMOVE may be sent as well: then there is
      * no reply, and they wait in the line while the disk is full. */
-    MSG_KV_LOAD, /* tick: uint64_t after, from 0 to the empty page -> MSG_KV_PAGE, dn_change... */
-    MSG_KV_BY_NUMBER, /* uint64_t after    -> MSG_KV_PAGE, dn_change...: what is committed */
+    MSG_KV_LOAD,      /* uint64_t after, from 0 to the empty page -> MSG_KV_PAGE, dn_change... */
+    MSG_KV_SUCCESSES, /* queue: nothing -> MSG_KV_PAGE, dn_success...: those that wait in the line */
     MSG_KV_SET,       /* dn_kv_set...      -> dn_kv_set_answer... */
     MSG_KV_REMOVE,    /* dn_kv_id          -> dn_kv_user_answer */
     MSG_KV_USER,      /* dn_kv_id          -> dn_kv_user_answer */
@@ -88,6 +88,8 @@ typedef struct dn_success {
     dn_day   day;
     uint16_t attempts;
     uint8_t  cls;
+    uint8_t  id_len;
+    char     id[];
 } dn_success;
 
 /* A user as it is after a commit. */

@@ -16,16 +16,14 @@ typedef struct daily_part {
     const dn_daily_config *config;
     dn_number_map          attempts; /* attempts_key -> attempts_of, until the day is finalized */
     dn_number_map          pending;  /* registration -> day of a cutoff in the line */
-    dn_number_map pending_ok;     /* registration -> day of a success in the line, while loading */
-    dn_number_map pending_missed; /* registration -> last day of a `missed` in the line */
-    dn_pipe       to_tick, to_queue;
+    dn_number_map          pending_missed; /* registration -> last day of a `missed` in the line */
+    dn_pipe                to_tick, to_queue;
 
     uint64_t        commit;   /* the last one whose changes were sent */
     uint64_t        new_from; /* registrations from here on are of the present commit; 0: none is */
     dn_user_change *changes;  /* one transaction's */
     size_t          changes_max;
 
-    bool        loading;      /* a planner, page by page: pending_ok is kept */
     dn_timer_id forget_timer; /* for the present date */
     dn_day      today;
     dn_day      day_of_text; /* most of what is finalized is of one day: its text is kept */
@@ -33,9 +31,6 @@ typedef struct daily_part {
     dn_user    *users; /* one page */
     uint64_t    users_len;
 } daily_part;
-
-/* Adds the successes of a message to pending_ok. */
-void daily_note_pending(daily_part *p, const dn_msg *msg);
 
 /* ---- daily_reads.c ---- */
 extern const dn_kv_handler daily_reads[];

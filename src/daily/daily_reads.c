@@ -8,35 +8,12 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- Loading ---- */
 
-/* A planner that starts while successes wait in the line must know of them, or their jobs would run again if the queue is
- * new too. They are collected once, and kept until the planner has all users. A planner asks for pages to the end, or
- * ends itself, and then the next one begins anew. */
-static void loading_ends(daily_part *p) {
-    p->loading = false;
-    dn_number_map_done(&p->pending_ok);
-}
-
-static void visit_success(void *context, const dn_msg *msg) { daily_note_pending(context, msg); }
-
-static void loading_begins(dn_kv *k, daily_part *p) {
-    loading_ends(p);
-    p->loading = true;
-    dn_kv_line_each(k, MSG_FINALIZE_SUCCESS, visit_success, p);
-}
-
-/* The last finalized day; while a planner loads, a success that is decided and not committed counts too. */
-static dn_day last_day_of(const daily_part *p, const dn_user *u) {
-    const uint64_t *day = dn_number_map_find(&p->pending_ok, u->n);
-
-    return day && (dn_day)*day > u->last_day ? (dn_day)*day : u->last_day;
-}
-
 /* Each page bears the number of the last commit, so the planner knows which changes are in it. */
-static dn_change change_of(const daily_part *p, const dn_user *u, dn_day last_day) {
+static dn_change change_of(const daily_part *p, const dn_user *u) {
     return (dn_change){
-        .n = u->n,
+        .n = u->registration,
         .commit = p->commit,
-        .last_day = last_day,
+        .last_day = u->last_day,
         .starts_on = u->starts_on,
         .recorded = u->recorded,
         .context_epoch = u->context_epoch,
@@ -46,46 +23,54 @@ static dn_change change_of(const daily_part *p, const dn_user *u, dn_day last_da
     };
 }
 
-/* Reads the users after a registration, as many as fit: as the planner must know them, or as they are committed. */
-static int read_page(dn_kv *k, daily_part *p, const dn_msg *msg, bool for_planner, size_t *out_len,
-                     size_t *out_bytes) {
+/* The users after a registration, as many as fit. */
+static int on_load(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
     const size_t most = sizeof(dn_change) + DN_ID_MAX + 8;
+    daily_part  *p = part;
     char        *page = dn_kv_scratch_borrow(k);
-    size_t       bytes = 0;
+    size_t       bytes = 0, len = 0;
 
     const int rc = dn_store_load(dn_kv_store_borrow(k), *DN_BODY(uint64_t, msg), p->users,
-                                 least(DAILY_PAGE_USERS, DN_KV_ANSWER_BYTES / most), out_len);
+                                 least(DAILY_PAGE_USERS, DN_KV_ANSWER_BYTES / most), &len);
     dn_kv_expect_store(k, rc, "loading users");
     if (rc < 0) return rc;
-    for (size_t i = 0; i < *out_len; i++) {
+    for (size_t i = 0; i < len; i++) {
         const dn_user *u = &p->users[i];
         dn_change     *c = (dn_change *)(void *)(page + bytes);
-        *c = change_of(p, u, for_planner ? last_day_of(p, u) : u->last_day);
+        *c = change_of(p, u);
         memcpy(c->id, u->id, u->id_len);
         bytes += dn_pipe_stride(sizeof *c + u->id_len);
     }
-    *out_bytes = bytes;
+    dn_reply(self, msg, MSG_KV_PAGE, page, bytes);
     return DN_OK;
 }
 
-static int on_load(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
-    daily_part *p = part;
-    size_t      len = 0, bytes = 0;
+/* ---- Successes that wait ---- */
 
-    if (*DN_BODY(uint64_t, msg) == 0) loading_begins(k, p);
-    const int rc = read_page(k, p, msg, /* for_planner= */ true, &len, &bytes);
-    if (rc < 0) return rc;
-    if (len == 0) loading_ends(p);
-    dn_reply(self, msg, MSG_KV_PAGE, dn_kv_scratch_borrow(k), bytes);
-    return DN_OK;
+typedef struct gathering {
+    char  *bytes; /* NULL: only their number is wanted */
+    size_t len;
+} gathering;
+
+static void gather(void *context, const void *entries, size_t bytes) {
+    gathering *g = context;
+
+    if (g->bytes) memcpy(g->bytes + g->len, entries, bytes);
+    g->len += bytes;
 }
 
-static int on_by_number(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
-    size_t    len = 0, bytes = 0;
-    const int rc = read_page(k, part, msg, /* for_planner= */ false, &len, &bytes);
+/* A queue that starts while successes wait must know of them, or their users would be attempted again. */
+static int on_successes(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
+    gathering all = {0};
 
-    if (rc == DN_OK) dn_reply(self, msg, MSG_KV_PAGE, dn_kv_scratch_borrow(k), bytes);
-    return rc;
+    (void)part;
+    dn_kv_line_each(k, MSG_FINALIZE_SUCCESS, gather, &all);
+    dn_msg *answer = dn_msg_new(self, MSG_KV_PAGE, all.len);
+    all = (gathering){.bytes = dn_msg_body(answer)};
+    dn_kv_line_each(k, MSG_FINALIZE_SUCCESS, gather, &all);
+    dn_reply(self, msg, MSG_KV_PAGE, dn_msg_body_borrow(answer), all.len);
+    dn_msg_free(self, answer);
+    return DN_OK;
 }
 
 /* ---- Users ---- */
@@ -193,7 +178,7 @@ static int on_totals(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
 }
 
 const dn_kv_handler daily_reads[] = {
-    {MSG_KV_LOAD, on_load},     {MSG_KV_BY_NUMBER, on_by_number}, {MSG_KV_USER, on_user},
+    {MSG_KV_LOAD, on_load},     {MSG_KV_SUCCESSES, on_successes}, {MSG_KV_USER, on_user},
     {MSG_KV_LIST, on_list},     {MSG_KV_DAYS_OF, on_days_of},     {MSG_KV_DAY, on_day},
     {MSG_KV_TOTALS, on_totals},
 };

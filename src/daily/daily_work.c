@@ -27,8 +27,8 @@ int dn_daily_hook_request(const dn_hook *hook, int64_t deadline_ms,
                           dn_outbox_request *out_request) {
     const dn_daily_request request = {
         .type = DN_REQUEST_CUTOFF,
-        .id = hook->id,
-        .id_len = hook->id_len,
+        .id = hook->user_id,
+        .id_len = hook->user_id_len,
         .day = hook->day,
         .due = hook->due,
         .attempt = hook->attempts,

@@ -111,7 +111,7 @@ static const char *day_text(daily_part *p, dn_day day) {
 
 static void say(dn_self *self, const daily_part *p, dn_happening_kind kind, const dn_user *u,
                 dn_day day, dn_daily_status status) {
-    DN_SAY(p->config->journal, self, kind, .n = u->n, .id = u->id, .id_len = u->id_len,
+    DN_SAY(p->config->journal, self, kind, .n = u->registration, .id = u->id, .id_len = u->id_len,
            .at_ms = dn_now_ms(self), .day = day, .due = u->due, .status = status,
            .starts_on = u->starts_on);
 }
@@ -197,22 +197,7 @@ static void cutoff_committed(dn_self *self, dn_kv *k, void *part, const void *en
 /* ---- Successes ---- */
 
 static size_t success_stride(const void *entry) {
-    (void)entry;
-    return sizeof(dn_success);
-}
-
-void daily_note_pending(daily_part *p, const dn_msg *msg) {
-    for (DN_PIPE_EACH(dn_success, s, msg)) note_waiting(&p->pending_ok, s->n, s->day);
-}
-
-/* A planner that starts while a success waits must know of it: see daily_reads.c. */
-static bool success_admit(dn_self *self, void *part, void *entry) {
-    daily_part       *p = part;
-    const dn_success *s = entry;
-
-    (void)self;
-    if (p->loading) note_waiting(&p->pending_ok, s->n, s->day);
-    return true;
+    return dn_pipe_stride(sizeof(dn_success) + ((const dn_success *)entry)->id_len);
 }
 
 static void success_fill(void *part, const void *entry, dn_kv_instant now, dn_write *write) {
@@ -241,9 +226,11 @@ static void success_is_late(dn_self *self, daily_part *p, const struct dn_write_
 
 /* A success of a removed user changes nobody, so its settlement is told here. */
 static void settle_removed(dn_self *self, daily_part *p, const dn_success *s) {
-    dn_change *c = dn_pipe_add(self, &p->to_queue, sizeof *c);
+    dn_change *c = dn_pipe_add(self, &p->to_queue, sizeof *c + s->id_len);
 
-    *c = (dn_change){.n = s->n, .ticket = s->ticket, .commit = p->commit, .removed = true};
+    *c = (dn_change){
+        .n = s->n, .ticket = s->ticket, .commit = p->commit, .removed = true, .id_len = s->id_len};
+    dn_id_copy(c->id, s->id, s->id_len);
     dn_log(DN_LOG_DEBUG, "job.late", "a success for nobody: the user was removed");
 }
 
@@ -253,7 +240,6 @@ static void success_committed(dn_self *self, dn_kv *k, void *part, const void *e
     daily_part                     *p = part;
 
     (void)k;
-    waits_no_more(&p->pending_ok, f->registration, f->day);
     if (result->wrote == DN_WROTE || result->wrote == DN_WROTE_LATE)
         forget_attempts(p, f->registration, f->day);
     if (result->wrote == DN_WROTE) finalized(self, p, f, &result->user);
@@ -363,7 +349,7 @@ static void set_committed(dn_self *self, dn_kv *k, void *part, const void *entry
     say(self, p, DN_HAPPENED_SET, &result->user, DN_DAY_NONE, DN_DAILY_NONE);
     if (result->wrote != DN_WROTE_NEW) return;
     p->users_len++;
-    if (p->new_from == 0) p->new_from = result->user.n; /* they rise */
+    if (p->new_from == 0) p->new_from = result->user.registration; /* they rise */
 }
 
 static void set_answer(dn_self *self, dn_kv *k, const dn_msg *request,
@@ -402,7 +388,7 @@ static void remove_committed(dn_self *self, dn_kv *k, void *part, const void *en
     if (result->wrote != DN_WROTE) return;
     say(self, p, DN_HAPPENED_REMOVED, &result->user, DN_DAY_NONE, DN_DAILY_NONE);
     for (dn_day day = 0; day < 2; day++)
-        (void)dn_number_map_remove(&p->attempts, attempts_key(result->user.n, day));
+        (void)dn_number_map_remove(&p->attempts, attempts_key(result->user.registration, day));
     p->users_len--;
 }
 
@@ -424,7 +410,7 @@ static void add_change(dn_self *self, dn_pipe *to, const dn_user_change *from, b
     dn_change     *c = dn_pipe_add(self, to, sizeof *c + id_len);
 
     *c = (dn_change){
-        .n = u->n,
+        .n = u->registration,
         .commit = from->seq,
         .ticket = from->context,
         .last_day = u->last_day,
@@ -451,7 +437,7 @@ static void changed(dn_self *self, dn_kv *k, void *part) {
     if (rc < 0) dn_fail_code(rc, "the changes of a commit cannot be read");
     for (size_t i = 0; i < len; i++) {
         const dn_user_change *c = &p->changes[i];
-        const bool            is_new = c->by_request && p->new_from > 0 && c->user.n >= p->new_from;
+        const bool is_new = c->by_request && p->new_from > 0 && c->user.registration >= p->new_from;
         add_change(self, &p->to_tick, c, is_new, c->by_request ? c->user.id_len : 0);
         add_change(self, &p->to_queue, c, is_new, c->user.id_len);
     }
@@ -490,7 +476,6 @@ static int begin(dn_self *self, dn_kv *k, void *part, const void *config) {
     p->config = config;
     dn_own(self, &p->attempts, map_release);
     dn_own(self, &p->pending, map_release);
-    dn_own(self, &p->pending_ok, map_release);
     dn_own(self, &p->pending_missed, map_release);
     p->users = dn_alloc(self, DAILY_PAGE_USERS * sizeof *p->users);
     p->changes_max = DN_KV_WRITES_MAX + DN_KV_CALL_WRITES_MAX;
@@ -509,7 +494,6 @@ static const dn_kv_write_kind writes[] = {
     {.message = MSG_FINALIZE_SUCCESS,
      .name = "success",
      .stride = success_stride,
-     .admit = success_admit,
      .fill = success_fill,
      .committed = success_committed},
     {.message = MSG_FINALIZE_CUTOFF,

@@ -22,6 +22,7 @@ enum {
     SWEEP_MS = 60000,
     SWEEP_RECORDS = 4096,
     PLANS_AT_ONCE = 16,
+    LOAD_TIMEOUT_MS = 60000,
     OFFER_MAX = 65536, /* more than any executor grants at once */
     NS_PER_MS = 1000000,
 };
@@ -39,6 +40,7 @@ typedef struct queue {
 } queue;
 
 static int queue_init(dn_self *self, void *state, const void *config);
+static int queue_on_successes(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_take(dn_self *self, void *state, const dn_msg *msg);
@@ -47,6 +49,8 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_go_on(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_sweep(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_grace_over(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_down(dn_self *self, void *state, const dn_msg *msg);
+static int queue_on_call_failed(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg);
 static int queue_on_ask_running(dn_self *self, void *state, const dn_msg *msg);
@@ -60,9 +64,12 @@ static const dn_handler queue_handlers[] = {
     {MSG_TAKE, queue_on_take},             /* executor -> slots */
     {MSG_USERS_CHANGED, queue_on_changed}, /* kv       -> users as a commit left them */
     {MSG_PLAN_ENDS, queue_on_plan_ends},   /* tick     -> how many were accepted? */
+    {MSG_KV_PAGE, queue_on_successes},     /* kv       -> successes that wait, at the start */
+    {DN_MSG_CALL_FAILED, queue_on_call_failed},
     {QUEUE_GO_ON, queue_on_go_on},
     {QUEUE_SWEEP, queue_on_sweep}, /* timer: drop records that no longer matter */
     {QUEUE_GRACE_OVER, queue_on_grace_over},
+    {DN_MSG_DOWN, queue_on_down}, /* while stopping: what runs the jobs has ended */
     {MSG_ASK_STATUS, queue_on_ask_status},
     {MSG_ASK_USER, queue_on_ask_user},
     {MSG_ASK_RUNNING, queue_on_ask_running},
@@ -101,7 +108,31 @@ static int queue_init(dn_self *self, void *state, const void *config) {
     *(dn_offer *)dn_pipe_add(self, &q->offers, sizeof(dn_offer)) = (dn_offer){0}; /* a new source */
     dn_pipe_flush(self, &q->offers);
     dn_timer_after(self, SWEEP_MS, QUEUE_SWEEP, 0);
+    /* The planner starts after this actor, and so does not plan before the answer is here. */
+    const int rc =
+        dn_call(self, dn_name(self, ACTOR_KV), MSG_KV_SUCCESSES, NULL, 0, LOAD_TIMEOUT_MS, NULL);
+    return rc < 0 ? rc : DN_PENDING;
+}
+
+/* Successes of an earlier queue wait in kv: their users run until they are committed. */
+static int queue_on_successes(dn_self *self, void *state, const dn_msg *msg) {
+    queue *q = state;
+
+    for (DN_PIPE_EACH_ID(dn_success, s, msg)) {
+        queue_record *r = records_open(&q->records, s->id, s->id_len);
+        if (!r) dn_fail_code(DN_ENOMEM, "no memory for a user that runs");
+        if (r->state == RECORD_RUNNING) continue;
+        records_begin_anew(r, s->n, /* due= */ 0, /* commit= */ 0);
+        records_day_of(r, s->day)->attempts = s->attempts;
+        records_adopt(&q->records, r, s->day);
+    }
+    dn_init_done(self, DN_OK);
     return DN_OK;
+}
+
+static int queue_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state;
+    return DN_BODY(dn_call_failed, msg)->status; /* kv is gone: this actor restarts with it */
 }
 
 /* ---- Plans ---- */
@@ -125,20 +156,23 @@ static int64_t tick_of(dn_self *self, const queue *q, const dn_attempt *a) {
 
 /* A plan may know less than the record (its commit is smaller: the record is right), or more, when the change itself is
  * still on its way from kv (then the plan is right). Registrations rise, so an older one has been removed. */
-static bool plan_is_stale(queue *q, const dn_attempt *a, queue_record *r) {
+static bool plan_is_stale(dn_self *self, queue *q, const dn_attempt *a, queue_record *r) {
     if (r->n > a->n) return true;
     if (r->n < a->n) {
         records_begin_anew(r, a->n, a->due, a->commit);
         return false;
     }
-    if (a->commit > r->commit) records_set_due(&q->records, r, a->due, a->commit);
-    return r->gone || dn_daily_is_finalized(&r->user, a->day);
+    if (r->gone || dn_daily_is_finalized(&r->user, a->day)) return true;
+    if (a->commit < r->commit)
+        return !dn_daily_may_start(&r->user, a->day, q->config->window_minutes, dn_now_ms(self));
+    records_set_due(&q->records, r, a->due, a->commit);
+    return false;
 }
 
 static void plan_one(dn_self *self, queue *q, const dn_attempt *a, queue_record *r) {
     const int64_t now_ns = tick_of(self, q, a);
 
-    if (r->state != RECORD_IDLE || plan_is_stale(q, a, r)) {
+    if (r->state != RECORD_IDLE || plan_is_stale(self, q, a, r)) {
         q->status.deduped++;
         ignored(self, q, a, "dedupe");
         return;
@@ -253,13 +287,21 @@ static void settled(dn_self *self, queue *q, queue_record *r, const dn_change *c
     records_stop(&q->records, r);
 }
 
+/* The record of the run that this commit settles. NULL: a queue before this one forgot it. */
+static queue_record *ran_by(queue *q, const dn_change *c) {
+    queue_record *r = records_of_ticket(&q->records, c->ticket);
+
+    if (!r) r = records_find(&q->records, c->id, c->id_len);
+    return r && r->state == RECORD_RUNNING && r->n == c->n ? r : NULL;
+}
+
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
     assert(records_are_sound(&q->records));
     for (DN_PIPE_EACH_ID(dn_change, c, msg)) {
-        queue_record *ran = c->ticket ? records_of_ticket(&q->records, c->ticket) : NULL;
-        queue_record *r = ran && ran->n == c->n ? ran : c->id_len ? record_for(q, c) : NULL;
+        queue_record *ran = c->ticket ? ran_by(q, c) : NULL;
+        queue_record *r = ran ? ran : record_for(q, c);
         if (r && r->n == c->n && c->commit >= r->commit) update(self, q, r, c);
         if (ran) settled(self, q, ran, c);
     }
@@ -329,7 +371,7 @@ static void failed(dn_self *self, queue *q, queue_record *r, record_day *d, dn_e
 }
 
 static void succeeded(dn_self *self, queue *q, const queue_record *r, const record_day *d) {
-    dn_success *s = dn_pipe_add(self, &q->successes, sizeof *s);
+    dn_success *s = dn_pipe_add(self, &q->successes, sizeof *s + r->id_len);
 
     *s = (dn_success){
         .ticket = r->ticket,
@@ -338,7 +380,9 @@ static void succeeded(dn_self *self, queue *q, const queue_record *r, const reco
         .day = r->day,
         .attempts = d->attempts,
         .cls = d->cls,
+        .id_len = r->id_len,
     };
+    dn_id_copy(s->id, r->id, r->id_len);
 }
 
 /* Its cutoff came on the way to the runner: as if it had been dropped before. */
@@ -484,7 +528,8 @@ static void offer(dn_self *self, queue *q) {
 }
 
 static bool is_drained(const queue *q) {
-    return q->stopping && q->records.running_len == 0 && dn_pipe_is_free(&q->successes);
+    return q->stopping && q->records.running_len + q->records.adopted_len == 0 &&
+           dn_pipe_is_free(&q->successes);
 }
 
 /* At the end of a batch, so that what arrived together is handed out in its order and not as it arrived. */
@@ -554,6 +599,8 @@ static int queue_stopping(dn_self *self, void *state) {
     if (q->records.running_len > 0)
         dn_log(DN_LOG_INFO, "executor.stopping", "%zu running jobs may finish within %lld ms",
                q->records.running_len, (long long)q->config->shutdown_grace_ms);
+    (void)dn_monitor(self, dn_name(self, ACTOR_EXECUTIONS), 0);
+    (void)dn_monitor(self, dn_name(self, ACTOR_EXECUTOR), 0);
     dn_timer_after(self, q->config->shutdown_grace_ms, QUEUE_GRACE_OVER, 0);
     return is_drained(q) ? DN_STOP : DN_OK;
 }
@@ -568,13 +615,18 @@ static int queue_on_grace_over(dn_self *self, void *state, const dn_msg *msg) {
     return DN_STOP;
 }
 
+static int queue_on_down(dn_self *self, void *state, const dn_msg *msg) {
+    (void)self, (void)state, (void)msg;
+    return DN_STOP;
+}
+
 /* ---- Questions ---- */
 
 static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
     q->status.queued = q->records.waiting.len;
-    q->status.running = q->records.running_len;
+    q->status.running = q->records.running_len + q->records.adopted_len;
     q->status.known = records_len(&q->records);
     dn_reply(self, msg, MSG_STATUS, &q->status, sizeof q->status);
     return DN_OK;

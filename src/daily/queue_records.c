@@ -156,7 +156,7 @@ static order_key key_of(queue_record *r, uint64_t arrival) {
 }
 
 bool records_are_sound(const queue_records *b) {
-    return b->waiting.len + b->running_len <= b->by_hash.len &&
+    return b->waiting.len + b->running_len + b->adopted_len <= b->by_hash.len &&
            b->running_len * 2 <= b->running_cap;
 }
 
@@ -247,11 +247,25 @@ queue_record *records_of_ticket(const queue_records *b, uint64_t ticket) {
     return at->ticket == ticket ? at->who : NULL;
 }
 
+void records_adopt(queue_records *b, queue_record *r, dn_day day) {
+    assert(r->state == RECORD_IDLE && records_are_sound(b));
+    look_leave(r);
+    r->day = day;
+    r->ticket = 0;
+    r->state = RECORD_RUNNING;
+    b->adopted_len++;
+}
+
 void records_stop(queue_records *b, queue_record *r) {
     assert(r->state == RECORD_RUNNING);
-    running_at(b, r->ticket)->who = NULL;
-    b->running_len--;
+    if (r->ticket == 0) {
+        b->adopted_len--;
+    } else {
+        running_at(b, r->ticket)->who = NULL;
+        b->running_len--;
+    }
     idle(b, r);
+    assert(records_are_sound(b));
 }
 
 uint16_t records_next_attempt(const record_day *d) {

@@ -59,6 +59,7 @@ typedef struct queue_records {
     uint64_t        tickets; /* the last one given */
     running_record *running; /* at ticket & (running_cap - 1) */
     size_t          running_len, running_cap;
+    size_t          adopted_len;
 
     /* A sweep looks at an idle record in its steady minute, or every time, and drops it if it no longer matters. */
     queue_record *minutes[RECORD_MINUTES]; /* by minute, around */
@@ -101,7 +102,9 @@ queue_record   *records_first(const queue_records *b);              /* NULL: nob
 void            records_unqueue(queue_records *b, queue_record *r); /* queued -> idle */
 /* queued -> running, with a ticket. */
 DN_MUST_USE int records_run(queue_records *b, queue_record *r, int64_t now_ms);
-void            records_stop(queue_records *b, queue_record *r); /* running -> idle */
+/* An idle record runs without a ticket: an earlier queue handed it out, and its success waits to be written. */
+void records_adopt(queue_records *b, queue_record *r, dn_day day);
+void records_stop(queue_records *b, queue_record *r); /* running -> idle */
 
 /* Drops records that no longer matter. Continues where it stopped, for at most `most` records. False: the sweep is done,
  * and the next one starts again. */

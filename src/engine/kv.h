@@ -116,9 +116,10 @@ dn_store *dn_kv_store_borrow(const dn_kv *k);
 /* DN_KV_ANSWER_BYTES of memory in which to put an answer together. Borrowed until the handler returns. */
 void *dn_kv_scratch_borrow(const dn_kv *k);
 
-/* Calls visit for every message of this kind in the line, oldest first. */
-void dn_kv_line_each(const dn_kv *k, uint32_t                               message,
-                     void (*visit)(void *context, const dn_msg *msg), void *context);
+/* Calls visit for the entries of this kind that wait in the line, a message at a time, oldest first. */
+void dn_kv_line_each(const dn_kv *k, uint32_t message,
+                     void (*visit)(void *context, const void *entries, size_t bytes),
+                     void *context);
 
 /* Lets a message that kv sends to itself join the line. It must be of a write kind. */
 void dn_kv_join(dn_self *self, dn_kv *k, const dn_msg *msg);

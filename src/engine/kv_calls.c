@@ -32,7 +32,7 @@ static void token_add_answer(dn_self *self, dn_kv *k, const dn_msg *request,
     dn_kv_token_answer answer = {.status = status, .token = *DN_BODY(dn_token, request)};
 
     (void)k, (void)len;
-    if (status == DN_OK) answer.token.n = results->token_id;
+    if (status == DN_OK) answer.token.id = results->token_id;
     dn_reply(self, request, MSG_KV_ANSWER, &answer, sizeof answer);
 }
 
@@ -44,7 +44,7 @@ static void token_remove_fill(void *part, const void *entry, dn_kv_instant now, 
 
 static void token_remove_answer(dn_self *self, dn_kv *k, const dn_msg *request,
                                 const dn_write_result *results, size_t len, int status) {
-    dn_kv_token_answer answer = {.status = status, .token.n = *DN_BODY(uint64_t, request)};
+    dn_kv_token_answer answer = {.status = status, .token.id = *DN_BODY(uint64_t, request)};
 
     (void)k, (void)len;
     if (status == DN_OK && results->wrote == DN_WROTE_GONE) answer.status = DN_EDEAD;
@@ -86,11 +86,11 @@ static void outbox_fill(void *part, const void *entry, dn_kv_instant now, dn_wri
     (void)part;
     if (o->done) {
         write->op = DN_WRITE_OUTBOX_DONE;
-        write->outbox_done.id = o->n;
+        write->outbox_done.id = o->id;
         return;
     }
     write->op = DN_WRITE_OUTBOX_LATER;
-    write->outbox_later.id = o->n;
+    write->outbox_later.id = o->id;
     write->outbox_later.attempts = o->attempts;
     write->outbox_later.next_ms = now.outbox_ms + dn_hook_delay_ms(o->attempts);
 }

@@ -43,8 +43,13 @@ void kv_line_add(kv_line *l, const kv_kind *kind, dn_msg *msg) {
     assert(kv_line_is_sound(l));
 }
 
-void dn_kv_line_each(const dn_kv *k, uint32_t                               message,
-                     void (*visit)(void *context, const dn_msg *msg), void *context) {
-    for (size_t i = 0; i < k->line.len; i++)
-        if (dn_msg_kind(k->line.rows[i].msg) == message) visit(context, k->line.rows[i].msg);
+void dn_kv_line_each(const dn_kv *k, uint32_t message,
+                     void (*visit)(void *context, const void *entries, size_t bytes),
+                     void *context) {
+    for (size_t i = 0; i < k->line.len; i++) {
+        const kv_waiting *w = &k->line.rows[i];
+        const char       *body = dn_msg_body_borrow(w->msg);
+        if (w->kind->row->message == message)
+            visit(context, body + w->done, dn_msg_size(w->msg) - w->done);
+    }
 }

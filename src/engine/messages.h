@@ -155,7 +155,7 @@ typedef struct dn_kv_outbox_answer {
 } dn_kv_outbox_answer;
 
 typedef struct dn_outbox_outcome {
-    uint64_t n;    /* the hook's number */
+    uint64_t id;   /* the hook's */
     bool     done; /* false: it is tried again after the delay for its attempts */
     uint16_t attempts;
 } dn_outbox_outcome;

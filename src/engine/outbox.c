@@ -99,10 +99,9 @@ static delivery *delivery_free(outbox *o) {
     return NULL;
 }
 
-static bool is_under_way(const outbox *o, uint64_t number) {
+static bool is_under_way(const outbox *o, uint64_t id) {
     for (int i = 0; i < DN_OUTBOX_SLOTS; i++)
-        if (o->deliveries[i].state != DELIVERY_NONE && o->deliveries[i].hook.n == number)
-            return true;
+        if (o->deliveries[i].state != DELIVERY_NONE && o->deliveries[i].hook.id == id) return true;
     return false;
 }
 
@@ -142,7 +141,7 @@ static int outbox_on_look(dn_self *self, void *state, const dn_msg *msg) {
 /* Until kv has written it, the hook is still in the store's outbox and must not be delivered again. */
 static void settle(dn_self *self, outbox *o, delivery *d) {
     const dn_outbox_outcome outcome = {
-        .n = d->hook.n, .done = d->done, .attempts = d->hook.attempts};
+        .id = d->hook.id, .done = d->done, .attempts = d->hook.attempts};
 
     d->state = DELIVERY_SETTLES;
     d->call = 0;
@@ -171,7 +170,7 @@ static void deliver(dn_self *self, outbox *o, delivery *d) {
     dn_work *w = dn_pipe_add(self, &o->work, sizeof *w + request.key_len);
     *w = (dn_work){
         .ticket = (uint64_t)d->use << 32 | (uint64_t)(d - o->deliveries),
-        .subject = d->hook.n,
+        .subject = d->hook.id,
         .body = request.body,
         .opens_ms = INT64_MIN,
         .closes_ms = INT64_MAX,
@@ -235,7 +234,7 @@ static void settled(dn_self *self, outbox *o, delivery *d, int status) {
 static void take_due(dn_self *self, outbox *o, const dn_kv_outbox_answer *a) {
     o->asking = false;
     for (uint32_t i = 0; i < a->len; i++) {
-        delivery *d = is_under_way(o, a->hooks[i].n) ? NULL : delivery_free(o);
+        delivery *d = is_under_way(o, a->hooks[i].id) ? NULL : delivery_free(o);
         if (!d) continue;
         d->hook = a->hooks[i];
         d->state = DELIVERY_WAITS;

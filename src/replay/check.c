@@ -217,7 +217,6 @@ static void on_crash(check *c) {
         check_say(c, CHECK_LOG, CHECK_ALL, DN_DAY_NONE, "a crash of a process that was down");
     c->up = c->full = c->shaken = c->mending = false;
     c->full_tick_ms = CHECK_NEVER;
-    c->unsure = 0;
     c->users.era++;
     c->users.memory = c->users.process = c->users.era;
     c->queued = 0;
@@ -246,26 +245,20 @@ static void is_shaken(check *c) {
     check_excuse(c);
 }
 
-/* Who stands later in this list believes what stands earlier, and ends with it. */
+/* kv, executions, executor, queue, tick: each restarts all that stand after it. So with any of them but tick the queue's
+ * memory is gone, and every run ends. */
 static void on_actor_crash(check *c, const char *name) {
-    const bool kv = strcmp(name, "kv") == 0, queue = kv || strcmp(name, "queue") == 0;
-    const bool executor = queue || strcmp(name, "tasks") == 0 || strcmp(name, "executor") == 0;
-
-    if (!executor && strcmp(name, "tick") != 0) return;
     is_shaken(c);
     c->mending = false;
-    if (executor) {
-        c->users.era++;
-        c->queued = 0;
-        check_order_clear(&c->order);
-        check_runs_end(c);
-        c->unsure++;
-    }
-    if (queue) c->users.memory = c->users.era;
-    if (kv) {
-        c->full = false;
-        c->full_tick_ms = CHECK_NEVER;
-    }
+    if (strcmp(name, "tick") == 0) return;
+    c->users.era++;
+    c->users.memory = c->users.era;
+    c->queued = 0;
+    check_order_clear(&c->order);
+    check_runs_end(c);
+    if (strcmp(name, "kv") != 0) return;
+    c->full = false;
+    c->full_tick_ms = CHECK_NEVER;
 }
 
 /* Until the next one is told some are new and some are not, and what they think of each other need not be so. */

@@ -298,8 +298,7 @@ enum { ATTEMPTS_COUNTED = 65535 };
 static void count_start(check *c, const check_person *p, check_tries *t, const dn_happening *h) {
     const uint32_t least = t->starts < ATTEMPTS_COUNTED ? t->starts + 1 : ATTEMPTS_COUNTED;
 
-    if (h->attempt != least && !(h->attempt > least && h->attempt <= least + c->unsure) &&
-        !((p->flags & CHECK_FORGOTTEN) && h->attempt > least))
+    if (h->attempt != least && !((p->flags & CHECK_FORGOTTEN) && h->attempt > least))
         check_say(c, CHECK_LOG, h->n, h->day, "attempt %u starts: right is attempt %u", h->attempt,
                   least);
     t->starts = h->attempt;

@@ -67,7 +67,6 @@ struct check {
     bool     up, shaken; /* shaken: an actor crashed, and no tick was said since */
     bool     mending;    /* one has, and who is new now has not been told yet */
     int64_t  up_ms, shaken_ms;
-    uint32_t unsure;  /* executors that crashed: each may not have said a start */
     bool     full;    /* a commit failed, and none has succeeded since */
     int64_t  well_ms; /* steady: when one did, last; CHECK_NEVER */
     int64_t  fails_until_ms;

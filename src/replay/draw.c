@@ -11,8 +11,8 @@
 
 enum { FIRST_DAY = 20513, NEAR_MS = 2, OPS_LEAST = 32 };
 
-const char *const plan_actors[PLAN_ACTORS] = {"kv",   "queue", "tasks", "executor",
-                                              "tick", "task",  "hooks"};
+const char *const plan_actors[PLAN_ACTORS] = {"kv",   "queue",     "executions", "executor",
+                                              "tick", "execution", "outbox"};
 
 const char *plan_fault_name(plan_fault fault) {
     static const char *const names[PLAN_FAULTS] = {"crash", "actor", "delay",  "double", "slow",

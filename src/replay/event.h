@@ -35,7 +35,7 @@ typedef struct event {
     };
     const event_slo *slo;  /* EVENT_SLO */
     const dn_user   *user; /* EVENT_USER */
-    const char      *name; /* EVENT_ACTOR_CRASH: "kv", "queue", "tasks", "executor", "tick" */
+    const char      *name; /* EVENT_ACTOR_CRASH: "kv", "executions", "executor", "queue", "tick" */
 } event;
 
 #endif

@@ -37,7 +37,7 @@ struct world {
     bool kv_ended,
         kv_anew; /* anew: what the one before it had in its line is to be handed on again */
     int64_t     tick_began_ns;
-    const char *task_name; /* where it stands, once it was seen: it is asked for often */
+    const char *execution_name; /* where it stands, once it was seen: it is asked for often */
     int         failed;    /* why the run cannot go on */
     dn_blob
         *errors[DN_CLASS_UNKNOWN + 1]; /* the body of an answer of that class, once it was needed */
@@ -74,7 +74,7 @@ static void tell_own(world *w, unsigned kind, int64_t for_ms) {
 }
 
 /* Who stands later believes what stands earlier, and ends with it. */
-static const char *const daily_path[] = {ACTOR_KV, ACTOR_QUEUE, ACTOR_EXECUTIONS, ACTOR_EXECUTOR,
+static const char *const daily_path[] = {ACTOR_KV, ACTOR_EXECUTIONS, ACTOR_EXECUTOR, ACTOR_QUEUE,
                                          ACTOR_TICK};
 enum { DAILY_PATH = sizeof daily_path / sizeof *daily_path };
 
@@ -295,9 +295,9 @@ static int rank(void *context, const char *actor, uint32_t kind) {
     world *w = context;
 
     (void)kind;
-    if (actor == w->task_name) return 0;
-    if (strcmp(actor, "task") == 0) {
-        w->task_name = actor;
+    if (actor == w->execution_name) return 0;
+    if (strcmp(actor, "execution") == 0) {
+        w->execution_name = actor;
         return 0;
     }
     if (strcmp(actor, "tick") != 0) return 1;

@@ -188,7 +188,7 @@ static void forget(world *w) {
 
 /* Who stands later believes who stands earlier, and starts again with it; the planner last, with a tick. */
 static void actor_crashes(world *w) {
-    static const char *const names[] = {"tick", "executor", "tasks", "queue", "kv"};
+    static const char *const names[] = {"tick", "queue", "executor", "executions", "kv"};
     const int64_t            which = pick(&w->random, 5);
 
     tell(w, (event){.kind = EVENT_ACTOR_CRASH, .name = names[which]});

@@ -368,7 +368,7 @@ static tape ada_ended_tomorrow(dn_outcome outcome) {
     wait(&t, 500);
     stop(&t, ADA, 1, outcome, 500);
     step(&t, -DAY);
-    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tasks"});
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "executor"});
     wait(&t, MINUTE - 500);
     tick(&t, 0);
     wait(&t, MINUTE);
@@ -1814,7 +1814,7 @@ static tape ada_after_an_end_that_is_told_late(bool enqueued) {
     wait(&t, 40);
     if (enqueued) enqueue(&t, ADA);
     wait(&t, 50);
-    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "tasks"});
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "executor"});
     tick(&t, 0);
     wait(&t, 60);
     start(&t, ADA, 2);

@@ -193,7 +193,7 @@ TEST(a_task_whose_starter_ends_is_no_attempt) {
                                          .at_ms = -DN_MINUTE_MS,
                                          .how = 2, /* tasks */
                                          .nth = 1 + (uint32_t)seed % 4});
-        CHECK_STR(plan_actors[p.ops[1].how], "tasks");
+        CHECK_STR(plan_actors[p.ops[1].how], "executions");
         plan_keeps_every_rule(&p);
     }
 }

@@ -1,7 +1,7 @@
 /* copy_test.c - kv makes a copy of the store that is read in pieces: with a store on a disk, in a simulation. */
-#include "kv.h"
-
 #include "diurnal/sim.h"
+#include "diurnal/supervisor.h"
+#include "engine/kv.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ enum { STAGE_COPY = MSG_OWN, STAGE_READ, CALL_MS = 120000, IDLE_MS = 60000 };
 static struct {
     dn_sim           *sim;
     dn_store         *store;
-    dn_service_config config;
+    dn_kv_config      config;
     char              dir[64];
     uint32_t          asks; /* the kind of the question that the stage sends next */
     dn_kv_copy_read   read;
@@ -62,12 +62,13 @@ static void begins(void) {
     static const dn_supervisor_spec top = {.intensity = 1, .children = DN_SLICE(children)};
     static const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
     const dn_sim_config        sim = {.seed = test_seed(), .notice = silence};
-    char                       why[DN_STORE_WHY];
+    char                       why[DN_STORE_WHY], url[sizeof w.dir + 8];
     static char                ids[BATCH][32];
 
     (void)snprintf(w.dir, sizeof w.dir, "/tmp/diurnal-copy-XXXXXX");
     CHECK(mkdtemp(w.dir));
-    CHECK_INT(dn_store_open(&(dn_store_config){.dir = w.dir, .ledger_days = 35}, &w.store, why),
+    (void)snprintf(url, sizeof url, "sqlite:%s", w.dir);
+    CHECK_INT(dn_store_open(&(dn_store_config){.url = url, .ledger_days = 35}, &w.store, why),
               DN_OK);
     for (int i = 0; i < USERS; i += BATCH) {
         dn_write        writes[BATCH] = {0};
@@ -75,16 +76,16 @@ static void begins(void) {
         for (int j = 0; j < BATCH; j++) {
             (void)snprintf(ids[j], sizeof ids[j], "somebody-with-a-long-id-%06d", i + j);
             writes[j] = (dn_write){.op = DN_WRITE_SET,
-                                   .id = ids[j],
-                                   .id_len = (uint8_t)strlen(ids[j]),
-                                   .due = 480,
-                                   .day = 20000,
-                                   .starts_on = DN_DAY_NONE,
-                                   .new_starts_on = 20000};
+                                   .set = {.id = ids[j],
+                                           .id_len = (uint8_t)strlen(ids[j]),
+                                           .due = 480,
+                                           .today = 20000,
+                                           .starts_on = DN_DAY_NONE,
+                                           .new_starts_on = 20000}};
         }
-        CHECK_INT(dn_store_write(w.store, writes, BATCH, results), DN_OK);
+        CHECK_INT(dn_store_write(w.store, writes, BATCH, results, NULL), DN_OK);
     }
-    w.config = (dn_service_config){.store = w.store};
+    w.config = (dn_kv_config){.store = w.store, .parts = {&dn_kv_backup_part}, .parts_len = 1};
     CHECK_INT(dn_sim_new(&sim, &w.sim), DN_OK);
     CHECK(dn_sim_boot(w.sim, &root) >= 0);
     runs_for(1000);

@@ -151,8 +151,8 @@ TEST(a_window_that_crosses_midnight_belongs_to_the_day_of_its_cutoff) {
 TEST(a_new_user_whose_cutoff_of_today_has_passed_starts_tomorrow_and_is_told) {
     world_at(AT(12, 0));
     world_boots();
-    CHECK_INT(set_user("late", DUE(8, 0), DN_DAY_NONE, false).starts_on, TOMORROW);
-    CHECK_INT(set_user("early", DUE(13, 0), DN_DAY_NONE, false).starts_on, TODAY);
+    CHECK_INT(set_user("late", DUE(8, 0), DN_DAY_NONE, false).user.starts_on, TOMORROW);
+    CHECK_INT(set_user("early", DUE(13, 0), DN_DAY_NONE, false).user.starts_on, TODAY);
     world_runs_to(AT(23, 59));
     CHECK_STR(ledger("late"), "");
     CHECK_STR(ledger("early"), "success 2026-03-02 1");
@@ -346,7 +346,7 @@ TEST(a_success_after_the_cutoff_was_written_changes_nothing) {
     user("ada", DUE(8, 0));
     world_runs_to(AT(8, 30));
     CHECK_STR(ledger("ada"), "cutoff_reached 2026-03-02 2 req");
-    CHECK_UINT(executor_now().late, 1);
+    CHECK_UINT(queue_now().late, 1);
     CHECK(stored("ada").last_run_ms == INT64_MIN);
     CHECK_INT(logged("late success"), 1);
     world_ends();
@@ -497,7 +497,7 @@ TEST(a_success_that_waits_for_a_full_disk_is_not_run_again_by_a_queue_that_start
 /* Its last day, as whoever goes through all users by number is told. */
 static dn_day told_last_day_of(const char *id) {
     const uint64_t   after_n = stored(id).registration - 1;
-    const dn_change *c = ask(ACTOR_KV, MSG_KV_BY_NUMBER, &after_n, sizeof after_n);
+    const dn_change *c = ask(ACTOR_KV, MSG_KV_LOAD, &after_n, sizeof after_n);
 
     CHECK(w.answer_len > 0);
     CHECK_UINT(c->n, after_n + 1);
@@ -856,42 +856,25 @@ TEST(a_removed_user_is_known_as_such_until_the_planner_must_have_heard_of_it) {
     world_ends();
 }
 
-/* A planner that ended had asked for ada by the due of before a change, and told nobody of that. */
-TEST(whom_a_planner_that_ended_asked_for_and_the_next_one_does_not_is_not_attempted) {
-    world_at(AT(7, 5));
+TEST(queue_ignores_a_plan_older_than_a_change_of_the_due) {
+    world_at(AT(6, 30));
     world_boots();
-    user("ada", DUE(20, 0));
-    world_runs_for(1000); /* kv's word of it has come, and found no record */
+    user("ada", DUE(8, 0));
+    world_runs_for(1000);
+    user("ada", DUE(20, 0)); /* the queue has no record of ada */
+    world_runs_for(1000);
     plan_is_late("ada", stored("ada").registration);
     world_runs_to(AT(18, 59));
     CHECK_INT(starts_of("ada"), 0);
-    CHECK_UINT(queue_now().expired, 1);
+    CHECK_UINT(queue_now().deduped, 1);
+    CHECK_UINT(queue_now().expired, 0);
     world_runs_to(AT(19, 1));
     CHECK_INT(starts_of("ada"), 1);
     world_ends();
 }
 
-/* As a planner does, of which a change is told behind its plan; kv has told a newer one since. */
-static void told_late(const char *id, uint64_t n, uint32_t due) {
-    union {
-        dn_change change;
-        char      bytes[sizeof(dn_change) + DN_ID_MAX];
-    } told = {.change = {.n = n,
-                         .last_day = DN_DAY_NONE,
-                         .starts_on = TODAY,
-                         .recorded = DN_DAY_NONE,
-                         .due = (uint16_t)due,
-                         .id_len = (uint8_t)strlen(id)}};
-    dn_runtime *rt = dn_sim_runtime(w.sim);
-
-    memcpy(told.change.id, id, strlen(id));
-    CHECK_INT(dn_post(rt, dn_runtime_name(rt, ACTOR_QUEUE), MSG_USERS_TOLD_AGAIN, &told,
-                      dn_pipe_stride(sizeof told.change + strlen(id))),
-              DN_OK);
-}
-
-/* Her removal found no record; then a planner asks for the one she was, and ends, and the next one for the one she is. */
-TEST(who_was_removed_does_not_start_because_her_id_is_asked_for_again) {
+/* The queue had no record of ada when she was removed. */
+TEST(queue_ignores_a_plan_for_a_registration_that_was_removed) {
     world_at(AT(7, 5));
     w.config.max_concurrency = 1;
     w.config.job_timeout_ms = 3600000;
@@ -906,51 +889,34 @@ TEST(who_was_removed_does_not_start_because_her_id_is_asked_for_again) {
     world_runs_for(1000);
     plan_is_late("ada", was);
     world_runs_for(1000);
-    CHECK_UINT(queue_now().queued, 1);
+    CHECK_UINT(queue_now().queued, 0);
     user("ada", DUE(8, 0));
-    world_runs_to(AT(7, 25) + 45000); /* busy has ended, and her turn has come */
-    CHECK_UINT(queue_now().expired, 1);
+    plan_is_late("ada", was);
+    world_runs_to(AT(7, 25)); /* busy has the only slot */
+    CHECK_UINT(queue_now().queued, 1);
     CHECK_INT(starts_of("ada"), 0);
     world_runs_to(AT(7, 30));
     CHECK_INT(starts_of("ada"), 1);
     world_ends();
 }
 
-/* With ticks so far apart a window opens between two of them: nobody asks for her again before her turn comes. */
-TEST(who_waits_starts_by_the_due_that_kv_told_though_a_planner_has_ended_since) {
+/* With ticks so far apart a window opens between two of them: no plan names ada again before her turn comes. */
+TEST(queue_keeps_a_waiting_user_whose_due_changes_when_the_planner_crashes) {
     world_at(AT(18, 50));
     w.config.tick_ms = 900000;
     w.config.max_concurrency = 1;
     w.config.job_timeout_ms = 3600000;
-    job_is_ok("busy", 0, 50 * 60000); /* until 19:40 */
+    job_is_ok("busy", 0, 50 * 60000); /* until 19:50 */
     world_boots();
-    user("busy", DUE(19, 45));
+    user("busy", DUE(19, 55));
     user("ada", DUE(20, 0));
     world_runs_to(AT(19, 10));
     CHECK_INT(starts_of("busy"), 1);
     CHECK_UINT(queue_now().queued, 1);
     user("ada", DUE(20, 35));
-    world_runs_for(1000);
-    plan_is_late("busy",
-                 stored("busy").registration); /* by another planner, which ends with that */
-    told_late("ada", stored("ada").registration, DUE(19, 15));
-    world_runs_to(AT(19, 44));
-    CHECK_INT(starts_of("ada"), 1);
-    CHECK_UINT(queue_now().expired, 0);
-    world_ends();
-}
-
-TEST(what_a_new_planner_says_of_a_due_is_believed_of_who_waits) {
-    world_at(AT(18, 50));
-    w.config.max_concurrency = 1;
-    w.config.job_timeout_ms = 3600000;
-    job_is_ok("busy", 0, 20 * 60000);
-    world_boots();
-    user("busy", DUE(19, 45));
-    user("ada", DUE(20, 0));
-    world_runs_to(AT(18, 59));
-    plan_is_late("ada", stored("ada").registration);
-    world_runs_to(AT(19, 30));
+    dn_sim_crash_actor_at(w.sim, ACTOR_TICK, 1);
+    world_runs_to(AT(19, 54));
+    CHECK_UINT(dn_sim_counts_borrow(w.sim)->actor_crashes, 1);
     CHECK_INT(starts_of("ada"), 1);
     CHECK_UINT(queue_now().expired, 0);
     world_ends();
@@ -1037,12 +1003,12 @@ TEST(changing_the_due_never_unfinalizes_a_day) {
 TEST(a_starts_on_before_the_registration_is_taken_as_that_date) {
     world_at(AT(12, 0));
     world_boots();
-    CHECK_INT(set_user("ada", DUE(13, 0), TODAY - 10, false).starts_on, TODAY);
-    CHECK_INT(set_user("bob", DUE(13, 0), TODAY + 2, false).starts_on, TODAY + 2);
+    CHECK_INT(set_user("ada", DUE(13, 0), TODAY - 10, false).user.starts_on, TODAY);
+    CHECK_INT(set_user("bob", DUE(13, 0), TODAY + 2, false).user.starts_on, TODAY + 2);
     world_runs_to(AT(12, 0) + DN_DAY_MS);
     CHECK_STR(ledger("ada"), "success 2026-03-02 1");
     CHECK_STR(ledger("bob"), "");
-    CHECK_INT(set_user("bob", DUE(13, 0), DN_DAY_NONE, false).starts_on, TODAY + 2);
+    CHECK_INT(set_user("bob", DUE(13, 0), DN_DAY_NONE, false).user.starts_on, TODAY + 2);
     world_ends();
 }
 
@@ -1142,17 +1108,17 @@ TEST(a_hook_that_was_delivered_while_the_disk_is_full_is_not_delivered_again) {
 
 /* ---- Actors crash ---- */
 
-TEST(an_attempt_that_an_executor_had_in_hand_when_it_crashed_counts) {
+TEST(an_executor_crash_restarts_its_sources_and_users_are_attempted_again) {
     world_at(AT(6, 59));
     job_hangs("ada", 1);
     world_boots();
     user("ada", DUE(8, 0));
     world_runs_to(AT(7, 0) + 1000);
+    job_is_ok("ada", 1, 500);
     dn_sim_crash_actor_at(w.sim, ACTOR_EXECUTOR, 1);
-    world_runs_to(AT(7, 30));
+    world_runs_to(AT(7, 5));
     CHECK_INT(starts_of("ada"), 2);
-    CHECK_UINT(start_of("ada", 2)->attempt, 2);
-    CHECK_STR(ledger("ada"), "success 2026-03-02 2");
+    CHECK_STR(ledger("ada"), "success 2026-03-02 1");
     world_ends();
 }
 

@@ -2,7 +2,7 @@
  * Whoever is first is looked for among all that wait; what is to be remembered is kept per id and day and
  * never forgotten. The queue_records may forget what no longer matters, must not forget anything else, and may take no
  * more steps for it than it has records. */
-#include "daily/queue_records.h"
+#include "queue_records.h"
 
 #include "starving.h"
 #include "test.h"
@@ -11,6 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A plan asks for an attempt of that registration. */
+static int ask_for(queue_records *b, queue_record *r, uint64_t n, dn_day day, uint32_t due,
+                   uint32_t context_epoch) {
+    if (r->n != n) records_begin_anew(r, n, due, /* commit= */ 0);
+    r->gone = false;
+    return records_enqueue(b, r, day, context_epoch);
+}
 
 #define SECOND_NS INT64_C(1000000000)
 #define RETRY_NS  (600 * SECOND_NS)
@@ -197,9 +205,12 @@ static void enqueue(world *w, known *k) {
 
     CHECK_INT(d->next_ns, kd->next_ns);
     if (d->next_ns > w->mono_ns) return;
-    CHECK_INT(records_enqueue(&w->queue_records, r, n, day, due, 7), DN_OK);
-    /* What is known of a registration stays so, its due too; and another one does not inherit it. */
-    if (k->n != n) k->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
+    CHECK_INT(ask_for(&w->queue_records, r, n, day, due, 7), DN_OK);
+    /* What is known of a registration stays so, its due too; another one inherits only the throttle. */
+    if (k->n != n) {
+        k->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
+        k->days[0].attempts = k->days[1].attempts = 0;
+    }
     k->n = n;
     k->gone = false;
     k->day = day;
@@ -211,7 +222,7 @@ static void enqueue(world *w, known *k) {
 static void run(world *w, known *k) {
     if (!k || !k->there || k->state != RECORD_QUEUED) return;
     queue_record *r = record_of(w, k);
-    CHECK_INT(records_run(&w->queue_records, r), DN_OK);
+    CHECK_INT(records_run(&w->queue_records, r, 0), DN_OK);
     CHECK_MSG(r->ticket > w->tickets, "a ticket is given twice");
     k->ticket = w->tickets = r->ticket;
     k->state = RECORD_RUNNING;
@@ -241,11 +252,10 @@ static void change(world *w, known *k) {
     if (below(w, 2) == 0) k->user.due = (uint32_t)below(w, DN_DAY_MINUTES);
     if (below(w, 4) == 0) k->user.last_day = today(w) - 1 + (dn_day)below(w, 3);
     if (below(w, 6) == 0) k->gone = true;
+    records_set_due(&w->queue_records, r, k->user.due, r->commit);
     r->user = k->user;
     r->gone = k->gone;
-    if (k->state != RECORD_QUEUED) return;
     if (k->gone) unqueue(w, k);
-    else records_reorder(&w->queue_records, r);
 }
 
 static void happens(world *w) {
@@ -380,9 +390,9 @@ TEST(throttle_and_running_mark_stay_with_the_id_when_it_is_registered_again) {
     queue_record *r = records_open(&b, "ada", 3);
 
     CHECK(r);
-    CHECK_INT(records_enqueue(&b, r, /* n= */ 1, /* day= */ 20000, /* due= */ 720, 0), DN_OK);
+    CHECK_INT(ask_for(&b, r, /* n= */ 1, /* day= */ 20000, /* due= */ 720, 0), DN_OK);
     records_day_of(r, 20000)->next_ns = 5 * SECOND_NS;
-    CHECK_INT(records_run(&b, r), DN_OK);
+    CHECK_INT(records_run(&b, r, 0), DN_OK);
     const uint64_t ticket = r->ticket;
     r->gone = true;
     /* It runs still, for whoever asks by its id. */
@@ -391,7 +401,7 @@ TEST(throttle_and_running_mark_stay_with_the_id_when_it_is_registered_again) {
     records_stop(&b, records_of_ticket(&b, ticket));
     CHECK_PTR(records_of_ticket(&b, ticket), NULL);
     CHECK_INT(records_day_of(r, 20000)->next_ns, 5 * SECOND_NS);
-    CHECK_INT(records_enqueue(&b, r, /* n= */ 2, 20000, 720, 0), DN_OK);
+    CHECK_INT(ask_for(&b, r, /* n= */ 2, 20000, 720, 0), DN_OK);
     CHECK(!r->gone);
     CHECK_INT(records_day_of(r, 20000)->next_ns, 5 * SECOND_NS);
     CHECK_UINT(r->n, 2);
@@ -403,14 +413,14 @@ TEST(an_epoch_that_a_plan_does_not_know_yet_stays) {
     queue_record *r = records_open(&b, "ada", 3);
 
     CHECK(r);
-    CHECK_INT(records_enqueue(&b, r, /* n= */ 1, /* day= */ 20000, /* due= */ 720,
-                              /* context_epoch= */ 3),
+    CHECK_INT(ask_for(&b, r, /* n= */ 1, /* day= */ 20000, /* due= */ 720,
+                      /* context_epoch= */ 3),
               DN_OK);
     records_unqueue(&b, r);
-    CHECK_INT(records_enqueue(&b, r, 1, 20000, 720, /* context_epoch= */ 2), DN_OK);
+    CHECK_INT(ask_for(&b, r, 1, 20000, 720, /* context_epoch= */ 2), DN_OK);
     CHECK_UINT(r->context_epoch, 3);
     records_unqueue(&b, r);
-    CHECK_INT(records_enqueue(&b, r, /* n= */ 2, 20000, 720, /* context_epoch= */ 0), DN_OK);
+    CHECK_INT(ask_for(&b, r, /* n= */ 2, 20000, 720, /* context_epoch= */ 0), DN_OK);
     CHECK_UINT(r->context_epoch, 0);
     records_done(&b);
 }
@@ -470,10 +480,10 @@ TEST(attempts_are_forgotten_a_day_after_the_cutoff_and_a_throttle_when_it_is_ove
         queue_records b = {0};
         queue_record *r = records_open(&b, "ada", 3);
         CHECK(r);
-        CHECK_INT(records_enqueue(&b, r, 1, 20000, 720, 0), DN_OK);
+        CHECK_INT(ask_for(&b, r, 1, 20000, 720, 0), DN_OK);
         CHECK_MSG(!records_sweep(&b, 1000, 0, cutoff_ms + 9 * DN_DAY_MS), "all in one go");
         CHECK_MSG(records_find(&b, "ada", 3), "who waits is kept");
-        CHECK_INT(records_run(&b, r), DN_OK);
+        CHECK_INT(records_run(&b, r, 0), DN_OK);
         CHECK(!records_sweep(&b, 1000, 0, cutoff_ms + 9 * DN_DAY_MS));
         CHECK_MSG(records_find(&b, "ada", 3), "who runs is kept");
         records_stop(&b, r);
@@ -488,17 +498,18 @@ TEST(attempts_are_forgotten_a_day_after_the_cutoff_and_a_throttle_when_it_is_ove
     }
 }
 
-TEST(an_attempt_that_ran_when_all_were_stopped_counts) {
-    queue_records b = {0};
+TEST(a_record_newer_than_every_plan_is_kept) {
+    queue_records b = {.planned = 4};
     queue_record *r = records_open(&b, "ada", 3);
 
     CHECK(r);
-    CHECK_INT(records_enqueue(&b, r, 1, 20000, 720, 0), DN_OK);
-    records_stop_all(&b);
-    CHECK_UINT(records_day_of(r, 20000)->attempts, 0);
-    CHECK_INT(records_run(&b, r), DN_OK);
-    records_stop_all(&b);
-    CHECK_UINT(records_day_of(r, 20000)->attempts, 1);
+    records_begin_anew(r, /* n= */ 1, /* due= */ 720, /* commit= */ 5);
+    r->gone = true;
+    CHECK(!records_sweep(&b, 1000, 600 * SECOND_NS, 0));
+    CHECK(records_find(&b, "ada", 3) != NULL);
+    b.planned = 5;
+    CHECK(!records_sweep(&b, 1000, 1200 * SECOND_NS, 0));
+    CHECK(records_find(&b, "ada", 3) == NULL);
     records_done(&b);
 }
 
@@ -510,24 +521,6 @@ TEST(an_empty_book_has_nobody_and_nothing_to_forget) {
     CHECK_PTR(records_of_ticket(&b, 1), NULL);
     CHECK(!records_sweep(&b, 10, 0, 0));
     records_done(&b);
-}
-
-TEST(all_that_run_are_stopped_at_once_and_nobody_else_is_touched) {
-    world *w = world_new();
-
-    for (int n = 0; n < 6000 / TEST_SLOW_FACTOR; n++) {
-        happens(w);
-        if (n % 500 != 499) continue;
-        records_stop_all(&w->queue_records);
-        for (size_t i = 0; i < IDS; i++) {
-            known *k = &w->ids[i];
-            if (k->state != RECORD_RUNNING) continue;
-            k->state = RECORD_IDLE;
-            known_day_of(k, k->day)->attempts++;
-        }
-        check_all(w);
-    }
-    world_free(w);
 }
 
 TEST(a_ticket_is_nobody_elses_however_long_the_one_before_runs) {
@@ -547,8 +540,8 @@ TEST(a_ticket_is_nobody_elses_however_long_the_one_before_runs) {
         for (int i = 0; i < RUNNING; i++) {
             if (r[i]->state == RECORD_RUNNING && i % 2 == 0) continue;
             if (r[i]->state == RECORD_RUNNING) records_stop(&b, r[i]);
-            CHECK_INT(records_enqueue(&b, r[i], (uint64_t)i + 1, 20000, 720, 0), DN_OK);
-            CHECK_INT(records_run(&b, r[i]), DN_OK);
+            CHECK_INT(ask_for(&b, r[i], (uint64_t)i + 1, 20000, 720, 0), DN_OK);
+            CHECK_INT(records_run(&b, r[i], 0), DN_OK);
             CHECK(r[i]->ticket > last && r[i]->ticket < last + 2 * RUNNING + 64);
             last = r[i]->ticket;
             CHECK_PTR(records_of_ticket(&b, last + 1), NULL);
@@ -568,9 +561,9 @@ TEST(who_is_throttled_costs_a_sweep_nothing_until_the_throttle_is_over) {
         const int     len = snprintf(id, sizeof id, "u%d", (int)i);
         queue_record *r = records_open(&b, id, (uint8_t)len);
         CHECK(r);
-        CHECK_INT(records_enqueue(&b, r, i, 20000, 720, 0), DN_OK);
+        CHECK_INT(ask_for(&b, r, i, 20000, 720, 0), DN_OK);
         records_day_of(r, 20000)->next_ns = 1001 * RETRY_NS;
-        CHECK_INT(records_run(&b, r), DN_OK);
+        CHECK_INT(records_run(&b, r, 0), DN_OK);
         records_stop(&b, r);
     }
     for (int64_t s = 60; s < 600; s += 60)
@@ -591,14 +584,14 @@ static bool enqueue_and_run_starving(world *w, known *k) {
     if (!r) return false;
     CHECK_PTR(open_record(w, k), r);
     records_day_of(r, 20000)->next_ns = known_day_of(k, 20000)->next_ns = 1;
-    if (records_enqueue(&w->queue_records, r, w->numbers + 1, 20000, 720, 0) < 0) return false;
+    if (ask_for(&w->queue_records, r, w->numbers + 1, 20000, 720, 0) < 0) return false;
     k->n = ++w->numbers;
     k->day = 20000;
     k->user = (dn_daily_user){720, DN_DAY_NONE, DN_DAY_NONE};
     k->arrival = w->arrivals++;
     k->state = RECORD_QUEUED;
     if (w->numbers % 2) return true;
-    if (records_run(&w->queue_records, r) < 0) return false;
+    if (records_run(&w->queue_records, r, 0) < 0) return false;
     CHECK_MSG(r->ticket > w->tickets, "a ticket is given twice");
     k->ticket = w->tickets = r->ticket;
     k->state = RECORD_RUNNING;
@@ -618,6 +611,9 @@ TEST(whichever_allocation_fails_the_book_is_as_it_was_and_goes_on) {
             if (enqueue_and_run_starving(w, k)) continue;
             CHECK_MSG(starve_end() && !starved, "refused, and there was memory");
             starved = true;
+            const queue_record *r = record_of(w, k);
+            if (r) k->n = r->n; /* it has its registration, and no place */
+            if (r) k->user = r->user;
             check_all(w);
             CHECK_PTR(records_of_ticket(&w->queue_records, w->tickets + 1), NULL);
             if (k->state == RECORD_QUEUED) run(w, k);

@@ -272,6 +272,7 @@ static inline void world_boots(void) {
     dn_service_tree_make(&w.config, &w.edge, 1, &w.tree);
     const int rc = dn_sim_boot(w.sim, &root);
     CHECK_MSG(rc == DN_OK || rc == DN_PENDING, "the tree does not start: %s", dn_error_text(rc));
+    (void)dn_sim_settle(w.sim); /* the queue starts when kv has answered it */
 }
 
 /* A world at that instant, which is not yet running: settings may still be changed. */
