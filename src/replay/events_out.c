@@ -1,14 +1,14 @@
 /* events_out.c - see events_out.h.
- * A run of millions of user-days spends its time here unless a line costs little more than its bytes: so they are put
- * together by hand, and what many lines share is written out once: the instant, the day, and of the
- * four kinds that each day of a user has all that stands before the user and behind. */
+ * A run writes millions of lines, so a line is put together by hand and not by snprintf or a JSON library. The parts that
+ * many lines share are formatted once: the instant, the day, and for the four kinds that every user has every day also
+ * the text before and after the user's id. */
 #include "events_out.h"
 
 #include "base/digits.h"
-#include "lines_out.h"
 #include "text_out.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,7 @@ enum {
     DAY_ROOM = DAY_LEN / 8 * 8 + 8,
     FRONT_ROOM = 64,
     BEHIND_ROOM = 128,
+    LINE_ROOM = 2048, /* more than the longest line and what is copied past its end */
 };
 _Static_assert(HEAD_LEN + sizeof "finalize\",\"user\":" <= FRONT_ROOM, "the longest of four fits");
 
@@ -42,11 +43,22 @@ struct events_out {
     /* Copied into each line: neither lies across two lines of a cache. */
     _Alignas(16) char head[HEAD_ROOM];    /* {"t":"…","ev":" */
     _Alignas(16) char day_text[DAY_ROOM]; /* ,"day":"…" */
-    often     enqueued, started, stopped, finalized;
-    int64_t   t_ms, t_day_ms; /* of the instant in head, and of the day it is in */
-    dn_day    day;
-    lines_out lines;
+    often   enqueued, started, stopped, finalized;
+    int64_t t_ms, t_day_ms; /* of the instant in head, and of the day it is in */
+    dn_day  day;
+    FILE   *file;
+    int     failed; /* errno of the first write that failed */
+    char    line[LINE_ROOM];
 };
+
+/* The line in o->line ends at `end`. After a failed write the rest is dropped: the run fails anyway. */
+static inline void line_write(events_out *o, const char *end) {
+    const size_t len = (size_t)(end - o->line);
+
+    assert(len <= LINE_ROOM);
+    if (o->failed == 0 && fwrite_unlocked(o->line, 1, len, o->file) != len)
+        o->failed = errno ? errno : EIO;
+}
 
 /* ---- What many lines share ---- */
 
@@ -220,7 +232,7 @@ static inline void put_often(events_out *o, often *k, const event *e, uint32_t n
                              put_behind *put) {
     const dn_happening *h = e->h;
     const uint64_t      day_number = (uint64_t)(uint32_t)h->day << 32 | number;
-    char               *at = o->lines.at;
+    char               *at = o->line;
 
     if (__builtin_expect(e->t_ms != k->t_ms, 0)) front_move(o, k, e->t_ms);
     if (__builtin_expect(day_number != k->day_number || how != k->how, 0)) {
@@ -233,7 +245,7 @@ static inline void put_often(events_out *o, often *k, const event *e, uint32_t n
     memcpy(at, k->behind_text, BEHIND_ROOM / 2);
     if (k->behind_len > BEHIND_ROOM / 2)
         memcpy(at + BEHIND_ROOM / 2, k->behind_text + BEHIND_ROOM / 2, BEHIND_ROOM / 2);
-    lines_out_line(&o->lines, at + k->behind_len);
+    line_write(o, at + k->behind_len);
 }
 
 void events_out_enqueued(events_out *o, const event *e) {
@@ -268,19 +280,20 @@ void events_out_tell(events_out *o, const event *e) {
     case DN_HAPPENED_FINALIZED: events_out_finalized(o, e); return;
     default: break;
     }
-    char *at = put_other(o, put_head(o, o->lines.at, e->t_ms), e);
+    char *at = put_other(o, put_head(o, o->line, e->t_ms), e);
     if (!at) return;
     PUT("}\n");
-    lines_out_line(&o->lines, at);
+    line_write(o, at);
 }
 
 /* ---- Its life ---- */
 
-events_out *events_out_new(int fd) {
+events_out *events_out_new(FILE *file) {
     events_out *o = malloc(sizeof *o);
 
     if (!o) return NULL;
-    lines_out_begin(&o->lines, fd);
+    o->file = file;
+    o->failed = 0;
     o->t_day_ms = 0;
     head_set(o, 0);
     day_set(o, 0);
@@ -294,5 +307,7 @@ events_out *events_out_new(int fd) {
 void events_out_free(events_out *out) { free(out); }
 
 int events_out_end(events_out *out, int *out_errno) {
-    return lines_out_end(&out->lines, out_errno);
+    if (fflush(out->file) != 0 && out->failed == 0) out->failed = errno;
+    *out_errno = out->failed;
+    return out->failed ? DN_EIO : DN_OK;
 }

@@ -1,12 +1,11 @@
-/* replay.c - see replay.h. Each event goes to all who look at the run; the files come at the end, together. */
+/* replay.c - see replay.h. Each event goes to the writer, the counters and the checker as it happens; the finished files
+ * appear together at the end. */
 #include "replay.h"
 
 #include "check.h"
 #include "crowd.h"
-#include "diurnal/handoff.h"
 #include "events_out.h"
 #include "output.h"
-#include "relay.h"
 #include "report.h"
 #include "text_out.h"
 #include "users_out.h"
@@ -23,13 +22,12 @@ struct replay {
     trace                *trace;
     const trace_settings *settings;
     output               *output;
-    int                   events_fd;
-    events_out           *events; /* NULL: there is no directory */
+    FILE                 *events_file;
+    events_out           *events; /* NULL: no output directory */
     summary              *summary;
     check                *check;
-    report               *report; /* likewise */
+    report               *report; /* NULL: no output directory */
     crowd                 crowd;
-    relay                *relay; /* the five above are its thread's, until it has settled */
     world                *world;
     replay_result         result;
 };
@@ -69,37 +67,33 @@ static void count(void *context, const event *e, uint64_t times) {
     }
 }
 
-/* Each kind that every day of a user has goes its own way to all: with millions of events, to ask each of them for
- * its kind would cost as much as they do. Apart from each other, or every event saved the registers of all. */
-#define APART static __attribute__((noinline)) void
-
-APART enqueued(replay *r, const event *e) {
+static void enqueued(replay *r, const event *e) {
     if (r->events) events_out_enqueued(r->events, e);
     crowd_add(&r->crowd, e);
     check_enqueued(r->check, e);
 }
 
-APART started(replay *r, const event *e) {
+static void started(replay *r, const event *e) {
     if (r->events) events_out_started(r->events, e);
     crowd_add(&r->crowd, e);
     check_started(r->check, e);
 }
 
-APART stopped(replay *r, const event *e) {
+static void stopped(replay *r, const event *e) {
     if (r->events) events_out_stopped(r->events, e);
     crowd_add_stopped(&r->crowd, e);
     check_stopped(r->check, e);
 }
 
 /* Of those who were missed the report has examples. */
-APART finalized(replay *r, const event *e) {
+static void finalized(replay *r, const event *e) {
     if (r->events) events_out_finalized(r->events, e);
     if (e->h->status == DN_DAILY_SUCCESS) crowd_add_finalized(&r->crowd, e);
     else crowd_alone(&r->crowd, e);
     check_finalized(r->check, e);
 }
 
-APART other(replay *r, const event *e) {
+static void other(replay *r, const event *e) {
     if (r->events) events_out_tell(r->events, e);
     crowd_alone(&r->crowd, e);
     if (e->kind == DN_HAPPENED_TICK) {
@@ -123,13 +117,33 @@ static void hear(void *context, const event *e) {
 
 /* ---- Before ---- */
 
+static FILE *file_of(replay *r, const char *name, char *why) {
+    const int fd = output_file(r->output, name, why);
+    FILE     *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (fd >= 0 && !file) {
+        (void)close(fd);
+        (void)output_failed(r->output, name, errno, why);
+    }
+    return file;
+}
+
+/* rc: what the writer of the file returned; code: the errno of its first failure, or 0. */
+static int close_file(replay *r, const char *name, FILE *file, int rc, int code, char *why) {
+    const int failed = fclose(file) == 0 ? 0 : errno;
+
+    if (rc == DN_ENOMEM) return starved(why);
+    if (rc == DN_OK && failed == 0) return DN_OK;
+    return output_failed(r->output, name, code ? code : failed ? failed : EIO, why);
+}
+
 static int open_output(replay *r, char *why) {
     const int rc = output_open(r->config->out, &r->output, why);
 
     if (rc < 0) return rc;
-    r->events_fd = output_file(r->output, "events.ndjson", why);
-    if (r->events_fd < 0) return DN_EIO;
-    r->events = events_out_new(r->events_fd);
+    r->events_file = file_of(r, "events.ndjson", why);
+    if (!r->events_file) return DN_EIO;
+    r->events = events_out_new(r->events_file);
     return r->events && report_new(r->settings->start_ms, &r->report) == DN_OK ? DN_OK
                                                                                : starved(why);
 }
@@ -158,16 +172,13 @@ static int prepare(replay *r, char *why) {
     if (r->config->out && (rc = open_output(r, why)) < 0) return rc;
     r->summary = summary_new();
     r->crowd = (crowd){.count = count, .context = r};
-    /* Without files so little is done with an event that to hand it over takes as long. */
-    const bool apart = r->output && dn_handoff_has_room();
-    if (!r->summary || open_check(r) < 0 || relay_new(hear, r, apart, &r->relay) < 0)
-        return starved(why);
+    if (!r->summary || open_check(r) < 0) return starved(why);
     const world_config setup = {
         .settings = r->settings,
         .answers = trace_answers_borrow(r->trace),
         .seed = r->config->seed,
-        .tell = relay_tell,
-        .context = r->relay,
+        .tell = hear,
+        .context = r,
         .time_ticks = true,
     };
     return world_new(&setup, &r->world) == DN_OK ? DN_OK : starved(why);
@@ -205,7 +216,6 @@ static int run_lines(replay *r) {
 static int run(replay *r, char *why) {
     const int rc = run_lines(r);
 
-    relay_settle(r->relay);
     crowd_settle(&r->crowd);
     r->result.simulated_ms = r->settings->end_ms - r->settings->start_ms;
     if (rc < 0)
@@ -242,25 +252,6 @@ static void look(void *context, const dn_user *users, size_t len) {
     r->result.users += len;
 }
 
-static FILE *file_of(replay *r, const char *name, char *why) {
-    const int fd = output_file(r->output, name, why);
-    FILE     *file = fd < 0 ? NULL : fdopen(fd, "w");
-
-    if (fd >= 0 && !file) {
-        (void)close(fd);
-        (void)output_failed(r->output, name, errno, why);
-    }
-    return file;
-}
-
-/* Whatever was to be written is, or that is why the run has failed. */
-static int close_file(replay *r, const char *name, FILE *file, int rc, char *why) {
-    const int failed = fclose(file) == 0 ? 0 : errno;
-
-    if (rc == DN_ENOMEM) return starved(why);
-    return rc < 0 || failed ? output_failed(r->output, name, failed ? failed : EIO, why) : DN_OK;
-}
-
 static int write_users(replay *r, char *why) {
     dn_store *store = world_store_borrow(r->world);
     int       code = 0;
@@ -269,15 +260,10 @@ static int write_users(replay *r, char *why) {
         const int rc = users_out_look(store, look, r);
         return rc == DN_ENOMEM ? starved(why) : rc;
     }
-    const int fd = output_file(r->output, "users.ndjson", why);
-    if (fd < 0) return DN_EIO;
-    int rc = users_out_write(store, fd, look, r, &code);
-    if (close(fd) < 0 && rc == DN_OK) {
-        rc = DN_EIO;
-        code = errno;
-    }
-    if (rc == DN_ENOMEM) return starved(why);
-    return rc < 0 ? output_failed(r->output, "users.ndjson", code ? code : EIO, why) : DN_OK;
+    FILE *file = file_of(r, "users.ndjson", why);
+    if (!file) return DN_EIO;
+    const int rc = users_out_write(store, file, look, r, &code);
+    return close_file(r, "users.ndjson", file, rc, code, why);
 }
 
 static int write_summary(replay *r, char *why) {
@@ -287,7 +273,7 @@ static int write_summary(replay *r, char *why) {
     return close_file(
         r, "summary.json", file,
         summary_write(r->summary, file, r->result.violation_texts, r->result.violation_texts_len),
-        why);
+        /* code= */ 0, why);
 }
 
 static int end_events(replay *r, char *why) {
@@ -350,7 +336,8 @@ static int write_report(replay *r, char *why) {
         .violations_len = r->result.violation_texts_len,
         .violations_count = r->result.violations,
     };
-    return close_file(r, "report.html", file, report_write(r->report, file, &about), why);
+    return close_file(r, "report.html", file, report_write(r->report, file, &about), /* code= */ 0,
+                      why);
 }
 
 static int finish(replay *r, char *why) {
@@ -373,7 +360,6 @@ int replay_run(const replay_config *config, replay **out_replay, char *why) {
 
     if (!r) return starved(why);
     r->config = config;
-    r->events_fd = -1;
     int rc = prepare(r, why);
     if (rc == DN_OK) rc = run(r, why);
     if (rc == DN_OK) rc = finish(r, why);
@@ -385,12 +371,11 @@ int replay_run(const replay_config *config, replay **out_replay, char *why) {
 void replay_free(replay *r) {
     if (!r) return;
     world_free(r->world);
-    relay_free(r->relay);
     summary_free(r->summary);
     check_free(r->check);
     (void)report_free(r->report);
     events_out_free(r->events);
-    if (r->events_fd >= 0) (void)close(r->events_fd);
+    if (r->events_file) (void)fclose(r->events_file);
     output_free(r->output);
     trace_free(r->trace);
     free(r);

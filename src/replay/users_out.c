@@ -1,13 +1,13 @@
 /* users_out.c - see users_out.h. */
 #include "users_out.h"
 
-#include "lines_out.h"
 #include "text_out.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 1024 };
+enum { PAGE = 1024, LINE_ROOM = 2048 };
 
 /* Most users have the same days: they are written out once. */
 typedef struct day_text {
@@ -55,9 +55,9 @@ static char *put_instant(char *at, int64_t ms, instant_text *last) {
     return text_out_words(at, last->text);
 }
 
-static void put_user(lines_out *lines, const dn_user *u, day_texts *days) {
+static bool put_user(FILE *file, const dn_user *u, day_texts *days) {
     const char *status = dn_daily_status_text(u->status);
-    char        due[DN_DUE_TEXT], *at = text_out_words(lines->at, "{\"id\":");
+    char        line[LINE_ROOM], due[DN_DUE_TEXT], *at = text_out_words(line, "{\"id\":");
 
     at = text_out_id(at, u->id, u->id_len);
     dn_due_write(u->due, due);
@@ -75,10 +75,12 @@ static void put_user(lines_out *lines, const dn_user *u, day_texts *days) {
     at = text_out_words(at, ",\"starts_on\":");
     at = put_day(at, u->starts_on, &days->first);
     at = text_out_words(at, "}\n");
-    lines_out_line(lines, at);
+    return fwrite(line, 1, (size_t)(at - line), file) == (size_t)(at - line);
 }
 
-static int write_users(dn_store *store, lines_out *lines, users_look *look, void *context) {
+/* file: NULL for none. *out_errno is set by the first write that fails. */
+static int write_users(dn_store *store, FILE *file, users_look *look, void *context,
+                       int *out_errno) {
     dn_user       *users = malloc(PAGE * sizeof *users);
     dn_user_filter filter = {.due_to = DN_DAY_MINUTES - 1};
     dn_user        last;
@@ -90,7 +92,9 @@ static int write_users(dn_store *store, lines_out *lines, users_look *look, void
     while (rc == DN_OK && more) {
         size_t len = 0;
         rc = dn_store_list(store, &filter, users, PAGE, &len, &more, &last);
-        for (size_t i = 0; lines && i < len; i++) put_user(lines, &users[i], &days);
+        for (size_t i = 0; file && i < len; i++)
+            if (!put_user(file, &users[i], &days) && *out_errno == 0)
+                *out_errno = errno ? errno : EIO;
         look(context, users, len);
         filter.after_id = last.id;
         filter.after_len = last.id_len;
@@ -100,17 +104,15 @@ static int write_users(dn_store *store, lines_out *lines, users_look *look, void
 }
 
 int users_out_look(dn_store *store, users_look *look, void *context) {
-    return write_users(store, NULL, look, context);
+    int none = 0;
+
+    return write_users(store, NULL, look, context, &none);
 }
 
-int users_out_write(dn_store *store, int fd, users_look *look, void *context, int *out_errno) {
-    lines_out *lines = malloc(sizeof *lines);
-
+int users_out_write(dn_store *store, FILE *file, users_look *look, void *context, int *out_errno) {
     *out_errno = 0;
-    if (!lines) return DN_ENOMEM;
-    lines_out_begin(lines, fd);
-    int rc = write_users(store, lines, look, context);
-    if (rc == DN_OK) rc = lines_out_end(lines, out_errno);
-    free(lines);
-    return rc;
+    const int rc = write_users(store, file, look, context, out_errno);
+    if (rc < 0) return rc;
+    if (fflush(file) != 0 && *out_errno == 0) *out_errno = errno;
+    return *out_errno ? DN_EIO : DN_OK;
 }

@@ -4,13 +4,15 @@
 
 #include "store/daily.h"
 
-/* All are told to look, some at a time. A failure is the store's. */
+#include <stdio.h>
+
+/* Call look with all users, a page at a time. Returns an error only if the store fails. */
 typedef void    users_look(void *context, const dn_user *users, size_t len);
 DN_MUST_USE int users_out_look(dn_store *store, users_look *look, void *context);
 
-/* The same, and they are written into fd, a file that is empty. DN_EIO: it did not take them, for *out_errno, or the store
- * failed: then that is 0. */
-DN_MUST_USE int users_out_write(dn_store *store, int fd, users_look *look, void *context,
+/* The same, and write a line for each user into file. DN_EIO: the file refused a write, with the reason in *out_errno; or
+ * the store failed, and *out_errno is 0. */
+DN_MUST_USE int users_out_write(dn_store *store, FILE *file, users_look *look, void *context,
                                 int *out_errno);
 
 #endif

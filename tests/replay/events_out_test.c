@@ -5,6 +5,7 @@
 
 #include "base/civil.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static void change(dn_happening *h, int64_t *t_ms, uint64_t *random) {
 TEST(a_line_is_that_of_its_event_whatever_the_lines_before_it_were) {
     uint64_t     random = test_seed();
     FILE        *file = tmpfile();
-    events_out  *out = events_out_new(fileno(file));
+    events_out  *out = events_out_new(file);
     dn_happening h = {.kind = DN_HAPPENED_ENQUEUED,
                       .id = "ada",
                       .id_len = 3,
@@ -108,5 +109,20 @@ TEST(a_line_is_that_of_its_event_whatever_the_lines_before_it_were) {
     CHECK(fgetc(file) == EOF);
     events_out_free(out);
     free(wanted);
+    (void)fclose(file);
+}
+
+TEST(events_out_reports_the_first_write_that_a_full_disk_refuses) {
+    FILE              *file = fopen("/dev/full", "w");
+    events_out        *out = file ? events_out_new(file) : NULL;
+    const dn_happening h = {.kind = DN_HAPPENED_ENQUEUED, .id = "ada", .id_len = 3, .day = 20513};
+    const event        e = {.kind = h.kind, .h = &h};
+    int                code = 0;
+
+    CHECK(out);
+    for (int i = 0; i < EVENTS; i++) events_out_tell(out, &e);
+    CHECK_INT(events_out_end(out, &code), DN_EIO);
+    CHECK_INT(code, ENOSPC);
+    events_out_free(out);
     (void)fclose(file);
 }
