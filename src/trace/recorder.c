@@ -601,10 +601,7 @@ int dn_recorder_new(const dn_recorder_config *config, dn_recorder **out_recorder
 
     if (!d) return DN_ENOMEM;
     d->config = *config;
-    if (record_notes_init(&d->notes) < 0) {
-        free(d);
-        return DN_ENOMEM;
-    }
+    record_notes_init(&d->notes);
     fill_children(d);
     *out_recorder = d;
     return DN_OK;

@@ -45,7 +45,6 @@ int record_file_begin(record_file *f, const char *header, size_t len, size_t end
     f->len = 0;
     f->block = RECORD_BLOCK;
     f->end_at = end_at;
-    dn_preallocate_begin(&f->room, f->fd);
     return record_file_add(f, header, len);
 }
 
@@ -77,7 +76,6 @@ char *record_file_room_slow(record_file *f, size_t max) {
     assert(max <= RECORD_BLOCK);
     if (f->len > 0) {
         if (f->len < f->block) stretch(f, f->block);
-        dn_preallocate_ask(&f->room, f->fd, f->bytes + RECORD_BLOCK);
         if (write_out(f) < 0) return NULL;
     }
     return f->buffer;
@@ -100,21 +98,11 @@ int record_file_flush(record_file *f, const char *end_text, size_t end_len) {
                                                                                   : failed(f);
 }
 
-/* Of one that was killed the file still has the room that was asked for. */
-static void give_back(const char *path) {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-    if (fd < 0) return;
-    dn_preallocate_give_back(fd);
-    (void)close(fd);
-}
-
 /* The oldest is written over. What is not there is not moved. */
 int record_file_complete(record_file *f) {
     char from[RECORD_PATH_MAX], to[RECORD_PATH_MAX];
 
     assert(f->fresh);
-    give_back(f->path);
     for (uint32_t nth = f->files; nth > 0; nth--)
         if (rename(path_of_older(f, nth - 1, from), path_of_older(f, nth, to)) < 0 &&
             errno != ENOENT)
@@ -135,10 +123,7 @@ void record_file_give_up(record_file *f) {
 }
 
 void record_file_close(record_file *f) {
-    if (f->fd >= 0) {
-        if (dn_preallocate_end(&f->room, f->fd, f->bytes) < 0) f->error = errno;
-        (void)close(f->fd);
-    }
+    if (f->fd >= 0) (void)close(f->fd);
     f->fd = -1;
     f->block = 0;
 }

@@ -3,7 +3,7 @@
 #ifndef DIURNAL_TRACE_RECORDER_FILE_H
 #define DIURNAL_TRACE_RECORDER_FILE_H
 
-#include "base/preallocate.h"
+#include "diurnal/base.h"
 
 #include <assert.h>
 
@@ -22,8 +22,7 @@ typedef struct record_file {
     size_t      len;   /* in the buffer, whole lines too */
     size_t      block; /* what of it may be written at once: up to the end of the file's block */
     int         error; /* of the system, where it failed */
-    dn_preallocation room;
-    char             buffer[RECORD_BLOCK];
+    char        buffer[RECORD_BLOCK];
 } record_file;
 
 void record_file_init(record_file *f, const char *path, uint32_t files);

@@ -9,6 +9,7 @@
 #include "recorder.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* COPIED_MAX: of what has gathered between two beats where little happens; its buffer is used on. */
@@ -45,10 +46,10 @@ uint64_t record_packet_notes(const record_packet *p) {
     return len;
 }
 
-/* True: there is one, with room behind its head. */
+/* False: out of memory. */
 static bool has_packet(lane *l) {
     if (l->packet) return true;
-    l->packet = dn_recycle_take(l->packets);
+    l->packet = malloc(RECORD_PACKET_BYTES);
     l->used = sizeof(record_packet);
     return l->packet != NULL;
 }
@@ -61,7 +62,7 @@ static int hand_over(dn_self *self, lane *l) {
     if (l->used <= COPIED_MAX) return dn_post(rt, l->to, RECORD_NOTES, l->packet, l->used);
     /* Let go before: where a process dies in the middle of it, as it may in a simulation, the body has gone with it. */
     unsigned char *packet = DN_TAKE(l->packet);
-    const int      rc = dn_post_take(rt, l->to, RECORD_NOTES, packet, l->used, dn_recycle_give);
+    const int      rc = dn_post_take(rt, l->to, RECORD_NOTES, packet, l->used, free);
     if (rc < 0) l->packet = packet;
     return rc;
 }
@@ -110,25 +111,14 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     l->used += (uint32_t)room;
 }
 
-int record_notes_init(record_notes *notes) {
-    int rc = DN_OK;
-
+void record_notes_init(record_notes *notes) {
     *notes = (record_notes){.journal = {said, notes, kinds_wanted()}};
-    for (int i = 0; i < RECORD_LANES && rc == DN_OK; i++) {
-        lane *l = &notes->lanes[i];
-        *l = (lane){.notes = notes, .lane = (record_lane)i};
-        rc = dn_recycle_new(RECORD_PACKET_BYTES, RECORD_PACKETS_KEPT, &l->packets);
-    }
-    if (rc < 0) record_notes_done(notes);
-    return rc;
+    for (int i = 0; i < RECORD_LANES; i++)
+        notes->lanes[i] = (lane){.notes = notes, .lane = (record_lane)i};
 }
 
 void record_notes_done(record_notes *notes) {
-    for (int i = 0; i < RECORD_LANES; i++) {
-        lane *l = &notes->lanes[i];
-        if (l->packet) dn_recycle_give(DN_TAKE(l->packet));
-        dn_recycle_free(DN_TAKE(l->packets));
-    }
+    for (int i = 0; i < RECORD_LANES; i++) free(DN_TAKE(notes->lanes[i].packet));
 }
 
 /* ---- The lane's actor ---- */

@@ -4,8 +4,6 @@
 
 #include "daily/journal.h"
 
-#include "diurnal/recycle.h"
-
 /* One thing that happened; the next one is dn_pipe_stride behind it. */
 typedef struct record_note {
     int64_t  mono_ns, at_ms;
@@ -22,7 +20,7 @@ typedef enum record_lane { RECORD_MAIN, RECORD_RUN, RECORD_STORE, RECORD_LANES }
 
 /* The message to the recorder; notes stand behind it. A long one: to wake another loop takes as long as some hundred
  * notes (measured: with 16 KiB a job cost twice of what it does with 64; 256 are no better). */
-enum { RECORD_NOTES = 1, RECORD_PACKET_BYTES = 65536, RECORD_PACKETS_KEPT = 16 };
+enum { RECORD_NOTES = 1, RECORD_PACKET_BYTES = 65536 };
 typedef struct record_packet {
     uint32_t lane;
     uint32_t len;     /* of the notes, in bytes */
@@ -38,17 +36,15 @@ typedef struct record_notes {
         record_lane          lane;
         dn_ref               to;
         uint64_t             dropped;
-        dn_recycle          *packets; /* that have been read come back here */
-        uint32_t             used;    /* of packet */
-        unsigned char       *packet;  /* NULL: none has been begun */
+        uint32_t             used;   /* of packet */
+        unsigned char       *packet; /* NULL: none has been begun */
     } lanes[RECORD_LANES];
 } record_notes;
 
 uint64_t record_packet_notes(const record_packet *p); /* how many */
 
-/* DN_ENOMEM: there is nothing to be done with it. */
-DN_MUST_USE int record_notes_init(record_notes *notes);
-void            record_notes_done(record_notes *notes); /* when every packet has been let go */
+void record_notes_init(record_notes *notes);
+void record_notes_done(record_notes *notes);
 
 /* An actor for each lane, on its loop, that sends what has gathered though nothing more happens. Its config is the lane. */
 extern const dn_class    record_lane_class;
