@@ -38,8 +38,8 @@ typedef struct dn_sim_faults {
     uint32_t fail_alloc_ppm;
 } dn_sim_faults;
 
-/* How often each thing really happened, over all lives. Steps are turns, moves of the clocks, and messages as they are handled;
- * and as they are sent, but not in a run that is unhashed and without on_event, while no fault can come. */
+/* How often each thing happened, over all lives. A step is a turn, a move of the clocks, a message that is sent, or a message
+ * that is handled. */
 typedef struct dn_sim_counts {
     uint64_t boots, steps, handled;
     uint64_t actor_crashes, process_crashes, delays, doubled_replies, wall_steps, slow_turns,

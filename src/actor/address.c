@@ -30,7 +30,7 @@ dn_ref dn_whereis(dn_self *self, dn_ref name) {
 
     if (index == l->index) return actor_find(l, who) ? who : DN_NOBODY;
     if (index >= l->runtime->loops_len) return DN_NOBODY;
-    return door_alive(l->runtime->loops[index], who) ? who : DN_NOBODY;
+    return admission_open(l->runtime->loops[index], who) ? who : DN_NOBODY;
 }
 
 uint64_t dn_random(dn_self *self) { return self->loop->driver->random(self->loop); }

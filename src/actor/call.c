@@ -82,7 +82,7 @@ void dn_call_cancel(dn_self *self, dn_call_id id) {
 }
 
 /* A reply may be made of the very body it answers: that one goes last. */
-static __attribute__((noinline)) int body_replace(dn_msg *m, const void *body, size_t size) {
+static int body_replace(dn_msg *m, const void *body, size_t size) {
     const msg_large old = m->large;
 
     m->flags &= (uint8_t)~MSG_LARGE;
@@ -104,7 +104,7 @@ void dn_reply(dn_self *self, const dn_msg *request, uint32_t kind, const void *b
     }
     assert(m->flags & MSG_REQUEST && "only a request can be answered");
     const int rc = m->flags & MSG_LARGE ? body_replace(m, body, size) : msg_set_body(m, body, size);
-    if (__builtin_expect(rc < 0, 0)) {
+    if (rc < 0) {
         if (m != l->handling) msg_hold(self, m);
         fail_nomem(); /* the request goes with self, and its call fails */
     }

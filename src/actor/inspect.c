@@ -41,10 +41,8 @@ static void report_actor(const dn_self *a, dn_actor_report *r) {
     text_copy(r->name, sizeof r->name, actor_shown(a));
     r->cls = a->cls->name;
     r->depth = lane_len(a);
-    r->handled = actor_handled(a);
-    /* It begins at 1, for who has not been sent anything too. */
-    const uint32_t near_peak = a->depth_peak > 1 || r->handled > 0 ? a->depth_peak : 0;
-    r->depth_peak = near_peak > a->far_peak ? near_peak : a->far_peak;
+    r->handled = a->handled;
+    r->depth_peak = a->depth_peak > a->far_peak ? a->depth_peak : a->far_peak;
     if (r->depth_peak < r->depth) r->depth_peak = r->depth;
     r->busy_ns = a->busy_ns;
     r->longest_ns = (int64_t)a->longest_us * 1000;
@@ -58,7 +56,7 @@ static uint64_t handled_ever(const dn_loop *l) {
 
     for (char *at = l->actors.base; at < l->actors.fresh; at += l->actors.size) {
         const dn_self *a = (const dn_self *)(const void *)at;
-        if (actor_lives(a)) sum += actor_handled(a);
+        if (actor_lives(a)) sum += a->handled;
     }
     return sum;
 }
@@ -73,7 +71,7 @@ static void report_actors(const dn_loop *l, dn_report *r, size_t max, bool named
 }
 
 static size_t memory_taken(const dn_loop *l) {
-    size_t sum = slab_memory(&l->messages) + slab_memory(&l->actors) + slab_memory(&l->doors) +
+    size_t sum = slab_memory(&l->messages) + slab_memory(&l->actors) + slab_memory(&l->admissions) +
                  slab_memory(&l->timers) + slab_memory(&l->wall_timers) + slab_memory(&l->watches) +
                  slab_memory(&l->owneds) + slab_memory(&l->chunks) + l->large_bytes;
 

@@ -98,52 +98,35 @@ name_slot *actor_name_slot(const dn_self *a) {
     return (name_slot *)(void *)((uintptr_t)actor_shown(a) - offsetof(name_slot, text));
 }
 
-/* Where its last cache line begins. */
-enum { ACTOR_LINE = 128 };
-
 /* A slot, with an address nobody has had before. */
 static dn_self *actor_take(dn_loop *l) {
     dn_self *a = slab_take(&l->actors);
 
     if (!a) return NULL;
     const uint32_t slot = slab_index(&l->actors, a);
-    if (slot >= atomic_load_explicit(&l->doors_len, memory_order_relaxed)) {
-        door *fresh = slab_take(&l->doors);
+    if (slot >= atomic_load_explicit(&l->admissions_len, memory_order_relaxed)) {
+        admission *fresh = slab_take(&l->admissions);
         if (!fresh) {
             /* Nobody has lived here yet: who looks through all slots must see it. */
             a->ref = REF_VOID;
             slab_give(&l->actors, a);
             return NULL;
         }
-        assert(fresh == door_at(l, slot));
+        assert(fresh == admission_at(l, slot));
         atomic_init(&fresh->gen_waiting, 1ULL << 32);
-        /* Pairs with the acquire in door_enter. */
-        atomic_store_explicit(&l->doors_len, slot + 1, memory_order_release);
-        if (!l->driver->takes || l->calm) l->near_end = l->actors.fresh;
+        /* Pairs with the acquire in admission_open. */
+        atomic_store_explicit(&l->admissions_len, slot + 1, memory_order_release);
     }
     const uint64_t seen =
-        atomic_load_explicit(&door_at(l, slot)->gen_waiting, memory_order_relaxed);
-    /* In two pieces: the stall detector may be reading what stands between them. */
+        atomic_load_explicit(&admission_at(l, slot)->gen_waiting, memory_order_relaxed);
+    /* In two pieces: the stall detector may be reading shown, which stands between them. */
+    const size_t behind = offsetof(dn_self, shown) + sizeof a->shown;
     memset(a, 0, offsetof(dn_self, shown));
     atomic_store_explicit(&a->shown, NULL, memory_order_relaxed);
-    /* Line by line: so short a stretch takes a few wide stores, and both together a loop. */
-    memset((char *)a + offsetof(dn_self, sys_last), 0, ACTOR_LINE - offsetof(dn_self, sys_last));
-    memset((char *)a + ACTOR_LINE, 0, sizeof *a - ACTOR_LINE);
+    memset((char *)a + behind, 0, sizeof *a - behind);
     a->loop = l;
     a->ref.bits = (uint64_t)l->index << REF_LOOP_SHIFT | (seen >> 32) << REF_GEN_SHIFT | slot;
     return a;
-}
-
-/* Nobody comes in by the address that was. In a simulation there is nobody who could count himself in meanwhile, and an
- * addition that holds up others costs as much as the rest of the end. */
-static void door_next_life(const dn_loop *l, uint32_t slot) {
-    _Atomic(uint64_t) *const at = &door_at(l, slot)->gen_waiting;
-    const uint64_t           life = 1ULL << 32;
-
-    if (l->driver->takes)
-        atomic_store_explicit(at, atomic_load_explicit(at, memory_order_relaxed) + life,
-                              memory_order_relaxed);
-    else atomic_fetch_add_explicit(at, life, memory_order_relaxed);
 }
 
 /* Nobody finds the actor by its old address after this. */
@@ -157,12 +140,14 @@ static void actor_void(dn_loop *l, dn_self *a) {
                                                 memory_order_relaxed);
     }
     a->ref = REF_VOID;
-    door_next_life(l, slot);
+    /* The next incarnation: no sender is admitted by the old address any more. */
+    atomic_fetch_add_explicit(&admission_at(l, slot)->gen_waiting, 1ULL << 32,
+                              memory_order_relaxed);
 }
 
 static void actor_give(dn_loop *l, dn_self *a) {
-    const door    *d = door_at(l, slab_index(&l->actors, a));
-    const uint64_t seen = atomic_load_explicit(&d->gen_waiting, memory_order_relaxed);
+    const admission *d = admission_at(l, slab_index(&l->actors, a));
+    const uint64_t   seen = atomic_load_explicit(&d->gen_waiting, memory_order_relaxed);
 
     a->phase = PHASE_FREE;
     /* After four thousand million lives a slot's addresses would come round again: it is retired. */
@@ -264,9 +249,6 @@ static int start_pends(dn_loop *l, dn_self *a, dn_ref starter, uint64_t tag, uin
     return DN_PENDING;
 }
 
-/* Of a class that handles nothing: no message is of kind 0. */
-static const dn_handler no_handler = {0, NULL};
-
 int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec *spec, dn_msg *ack,
                 uint16_t flags, dn_ref *out_ref) {
     uint64_t watch_id = ack ? ack->call : 0;
@@ -275,19 +257,17 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
     dn_self *a = actor_take(l);
     if (!a) return DN_ENOMEM;
     a->cls = spec->cls;
-    a->first = a->cls->handlers.len > 0 ? a->cls->handlers.rows : &no_handler;
     actor_show(a, spec->cls->name);
     a->flags = (uint16_t)(flags | (a->cls->flush ? ACTOR_FLUSHES : 0));
     a->phase = PHASE_INIT;
     a->depth_max = a->cls->mailbox_max ? a->cls->mailbox_max : DN_MAILBOX_MAX_DEFAULT;
-    a->depth_peak = 1; /* who is idle is sent a message without a look at it */
-    atomic_store_explicit(&door_at(l, ref_slot(a->ref))->waiting_max, a->depth_max,
+    atomic_store_explicit(&admission_at(l, ref_slot(a->ref))->waiting_max, a->depth_max,
                           memory_order_relaxed);
     l->spawned++;
 
     init_call init = {.a = a, .config = spec->config, .rc = DN_OK, .ok = true};
     int       rc = actor_furnish(l, a, parent, starter, spec, &watch_id);
-    if (l->driver->spawned && !l->calm) l->driver->spawned(l, a);
+    if (l->driver->spawned) l->driver->spawned(l, a);
     if (rc == DN_OK && a->cls->init) {
         init.ok = actor_guarded(l, a, call_init, &init);
         rc = init.ok ? init.rc : l->fail_code;
@@ -424,9 +404,9 @@ void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly
     arena_drop(l, a);
     state_give(l, a->state, a->cls->state_size);
     watchers_tell(l, a, was, reason, last_words);
-    l->handled += actor_handled(a);
+    l->handled += a->handled;
     l->ended++;
-    if (l->driver->ended && !l->calm) l->driver->ended(l, a, was, reason);
+    if (l->driver->ended) l->driver->ended(l, a, was, reason);
     if (a->flags & ACTOR_ROOT) {
         l->runtime->root_ended = true;
         l->runtime->root_reason = reason;
@@ -458,7 +438,7 @@ static int ask_to_end(dn_self *self, dn_ref who, uint32_t kind) {
     const uint32_t index = ref_loop(who);
     if (dn_ref_is_nobody(who) || index >= l->runtime->loops_len) return DN_EDEAD;
     dn_loop *there = l->runtime->loops[index];
-    if (there == l ? !actor_find(l, who) : !door_alive(there, who)) return DN_EDEAD;
+    if (there == l ? !actor_find(l, who) : !admission_open(there, who)) return DN_EDEAD;
     dn_msg *m = msg_take(l);
     if (!m) fail_nomem();
     m->from = self->ref;

@@ -20,7 +20,7 @@ static int slabs_init(dn_loop *l) {
     int rc = slab_init(&l->messages, MSG_SIZE, MESSAGES_MAX, /* guarded= */ true);
 
     if (rc == DN_OK) rc = slab_init(&l->actors, sizeof(dn_self), ACTORS_MAX, false);
-    if (rc == DN_OK) rc = slab_init(&l->doors, sizeof(door), ACTORS_MAX, false);
+    if (rc == DN_OK) rc = slab_init(&l->admissions, sizeof(admission), ACTORS_MAX, false);
     if (rc == DN_OK) rc = slab_init(&l->timers, sizeof(timer), TIMERS_MAX, false);
     if (rc == DN_OK) rc = slab_init(&l->wall_timers, sizeof(wall_timer), ACTORS_MAX, false);
     if (rc == DN_OK) rc = slab_init(&l->watches, sizeof(watch), TIMERS_MAX, false);
@@ -50,11 +50,10 @@ int loop_init(dn_loop *l, dn_runtime *rt, uint8_t index, const char *label, cons
     memset(l, 0, sizeof *l);
     l->runtime = rt;
     l->index = index;
-    l->plain_meta = msg_meta(0, MSG_SENT, index, 0);
-    l->plain_head = msg_head(0, l->plain_meta);
     loop_no_ready(l);
     l->name = label;
     l->driver = d;
+    l->simulated = d->handling != NULL;
     l->driver_data = driver_data;
     int rc = slabs_init(l);
     if (rc == DN_OK) {
@@ -90,7 +89,7 @@ void loop_done(dn_loop *l) {
     if (l->wheel) mem_unreserve(l->wheel, wheel_bytes());
     l->wheel = NULL;
     slab_done(&l->actors);
-    slab_done(&l->doors);
+    slab_done(&l->admissions);
     slab_done(&l->timers);
     slab_done(&l->wall_timers);
     slab_done(&l->watches);
@@ -129,7 +128,7 @@ static void look_whether_to_poll(dn_loop *l) {
     if (l->mono_ns - l->polled_ns >= POLL_NS) l->poll_due = true;
 }
 
-static __attribute__((noinline)) void window_end(dn_loop *l, dn_self *a, uint32_t kind) {
+static void window_end(dn_loop *l, dn_self *a, uint32_t kind) {
     const int64_t before_ns = l->mono_ns;
 
     l->driver->read_clock(l);
@@ -138,9 +137,7 @@ static __attribute__((noinline)) void window_end(dn_loop *l, dn_self *a, uint32_
     if (l->window == 1 || brief) a->busy_ns += took_ns;
     else l->unattributed_ns += took_ns;
     if (l->window == 1) note_longest(a, took_ns, kind);
-    const bool     tiny = took_ns < (int64_t)l->window * l->exact_ns / EXACT_READINGS;
-    const uint32_t max = tiny ? WINDOW_LONGEST : WINDOW_MAX;
-    l->stride = !brief ? 1 : l->stride * 2 < max ? l->stride * 2 : max;
+    l->stride = !brief ? 1 : l->stride * 2 < WINDOW_MAX ? l->stride * 2 : WINDOW_MAX;
     look_whether_to_poll(l);
     window_begin(l);
 }
@@ -160,8 +157,7 @@ static void unhandled(dn_loop *l, const dn_self *a, const dn_msg *m) {
                "no handler for a message");
 }
 
-static __attribute__((noinline)) int dispatch_any(dn_loop *l, dn_self *a, const dn_msg *m,
-                                                  uint32_t kind) {
+static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kind) {
     const dn_handler *row = a->cls->handlers.rows;
     size_t            left = a->cls->handlers.len;
 
@@ -174,34 +170,26 @@ static __attribute__((noinline)) int dispatch_any(dn_loop *l, dn_self *a, const 
     return DN_OK;
 }
 
-/* The first row stands apart: a class that is sent a great many messages of one kind puts that kind there. */
-static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kind) {
-    const dn_handler *first = a->first;
-
-    if (__builtin_expect(first->kind == kind, 1)) return first->handle(a, a->state, m);
-    return dispatch_any(l, a, m, kind);
-}
-
-/* What the turn took through the door leaves it. */
-static void door_settle(dn_loop *l, const dn_self *a) {
-    door *d = door_at(l, slab_index(&l->actors, a));
-
+/* Messages from other loops that this turn has handled wait no longer. */
+static void admission_settle(dn_loop *l, const dn_self *a) {
+    if (l->counted == 0) return;
+    admission *d = admission_at(l, slab_index(&l->actors, a));
     /* relaxed: it bounds memory, it orders nothing. */
     atomic_fetch_sub_explicit(&d->gen_waiting, l->counted, memory_order_relaxed);
     l->counted = 0;
 }
 
-/* The actor that is running ends: by its own wish, a stop, a kill or a failure. What it does at its end may take long,
- * and is not to be late for whoever is told of it, nor his time. */
+/* The running actor ends: by its own wish, a stop, a kill or a failure. What it does at its end may take long, so the
+ * clock is read afterwards: the time is not charged to the next actor, and the loop polls if it is due. */
 static void turn_ends_actor(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly) {
     const bool does_something = a->cls->terminate || a->owned;
 
-    if (l->counted > 0) door_settle(l, a);
+    admission_settle(l, a);
     actor_end(l, a, reason, why, orderly);
     actor_bury_gone(l, a);
-    if (!does_something || l->calm) return; /* in a simulation no time has passed */
+    if (!does_something) return;
     loop_new_window(l, /* exact= */ false);
-    look_whether_to_poll(l); /* a thousand stops end no window */
+    look_whether_to_poll(l);
 }
 
 static void turn_crashed(dn_loop *l, dn_self *a, uint32_t kind) {
@@ -249,7 +237,7 @@ static bool system_lane(dn_loop *l, dn_self *a) {
 }
 
 /* What goes before its messages. False: there is no actor any more. */
-static __attribute__((noinline)) bool urgent(dn_loop *l, dn_self *a) {
+static bool urgent(dn_loop *l, dn_self *a) {
     if (a->phase == PHASE_GONE) {
         actor_bury_gone(l, a);
         return false;
@@ -264,12 +252,9 @@ static __attribute__((noinline)) bool urgent(dn_loop *l, dn_self *a) {
     return true;
 }
 
-typedef enum admission { ADMITTED, DROPPED, ENDED } admission;
+typedef enum verdict { HANDLE, DROPPED, ENDED } verdict;
 
-/* What has to be looked at before a handler sees the message. */
-static __attribute__((noinline)) admission admit(dn_loop *l, dn_self *a, dn_msg *m) {
-    bool wanted = true;
-
+static void lane_uncount(dn_loop *l, dn_self *a, dn_msg *m) {
     if (m->flags & MSG_COUNTED) {
         m->flags &= (uint8_t)~MSG_COUNTED;
         l->counted++;
@@ -278,6 +263,13 @@ static __attribute__((noinline)) admission admit(dn_loop *l, dn_self *a, dn_msg 
     } else if (!(m->flags & MSG_EXEMPT)) {
         a->depth--;
     }
+}
+
+/* What the runtime does with a message that has any flag, before a handler sees it. */
+static verdict judge(dn_loop *l, dn_self *a, dn_msg *m) {
+    bool wanted = true;
+
+    lane_uncount(l, a, m);
     if (m->flags & MSG_CONTROL) {
         msg_free(l, m);
         return take_stop(l, a) ? DROPPED : ENDED;
@@ -290,43 +282,25 @@ static __attribute__((noinline)) admission admit(dn_loop *l, dn_self *a, dn_msg 
     if (m->flags & MSG_REPLY) wanted = call_close(l, a, m->call);
     else if (m->flags & MSG_WATCH) /* who withdrew the watch of a start still waits for the start */
         wanted = watch_close(l, m->call) || m->kind == DN_MSG_STARTED;
-    if (wanted) return ADMITTED;
+    if (wanted) return HANDLE;
     msg_free(l, m);
     return DROPPED;
 }
 
-/* What a simulation is to know of a message that is about to be handled. True: the receiver fails instead. */
-static inline bool fault_of_simulation(dn_loop *l, dn_self *a, const dn_msg *m) {
-    if (!l->calm) return l->driver->handling(l, a, m);
-    l->calm->handled++;
-    l->calm->steps++;
-    return false;
-}
-
-/* Whatever is left of m afterwards is l->handling. */
-static inline int handle(dn_loop *l, dn_self *a, dn_msg *m, uint32_t kind, bool simulated) {
-    l->handling = m;
-    atomic_store_explicit(&l->handling_kind, kind, memory_order_relaxed);
-    if (simulated && fault_of_simulation(l, a, m)) dn_fail("a fault of the simulation");
-    const int rc = dispatch(l, a, m, kind);
-    actor_count_handled(a);
-    return rc;
-}
-
-static inline uint32_t flush_max(const dn_self *a) {
+static uint32_t flush_max(const dn_self *a) {
     return a->cls->flush_max ? a->cls->flush_max : DN_FLUSH_MAX_DEFAULT;
 }
 
-/* A turn ends where a flush is due. */
-static inline int flush_budget(const dn_self *a, int budget) {
-    const uint32_t left = flush_max(a) - (a->handled - a->flushed);
+/* A turn ends when a flush is due. */
+static int flush_budget(const dn_self *a, int budget) {
+    const uint64_t left = flush_max(a) - (a->handled - a->flushed);
 
-    return left < (uint32_t)budget ? (int)left : budget;
+    return left < (uint64_t)budget ? (int)left : budget;
 }
 
 /* False: it has ended. */
 static bool turn_flush(dn_loop *l, dn_self *a) {
-    const uint32_t unflushed = a->handled - a->flushed;
+    const uint64_t unflushed = a->handled - a->flushed;
 
     if (unflushed == 0 || (a->user_head && unflushed < flush_max(a))) return true;
     a->flushed = a->handled;
@@ -338,129 +312,62 @@ static bool turn_flush(dn_loop *l, dn_self *a) {
     return false;
 }
 
-/* It leaves the run queue, unless there is more for it to do. */
-static inline void turn_over(dn_loop *l, dn_self *a, bool more) {
-    a->run_next = NULL;
-    if (__builtin_expect(more, 0)) actor_schedule(l, a);
+/* What a handler has not kept, answered or sent on. */
+static inline void message_drop(dn_loop *l, dn_msg *m, int rc) {
+    l->handling = NULL;
+    if (m->flags == 0 && m->home == l->index) slab_give(&l->messages, m);
+    else msg_let_go(l, m, rc < 0 ? DN_EDEAD : DN_EUNANSWERED);
 }
 
-/* The end of a turn of which more is to be seen to than that. */
-enum { ACTOR_LINGERS = ACTOR_FLUSHES | ACTOR_WAITED | ACTOR_COUNTED | ACTOR_URGENT };
-static __attribute__((noinline)) void turn_lingers(dn_loop *l, dn_self *a) {
-    if (a->flags & ACTOR_FLUSHES && !turn_flush(l, a)) return;
-    if (l->counted > 0) door_settle(l, a);
-    a->flags &= (uint16_t)~ACTOR_COUNTED;
-    if (a->flags & ACTOR_WAITED) room_check(l, a);
-    turn_over(l, a, a->user_head || a->flags & ACTOR_URGENT);
-}
+/* False: it has ended. */
+static inline bool turn_message(dn_loop *l, dn_self *a, dn_msg *m) {
+    const uint32_t kind = m->kind;
 
-/* What comes after any handler. False: it has ended. */
-static inline bool handled(dn_loop *l, dn_self *a, int rc, uint32_t kind) {
-    if (__builtin_expect(--l->until_clock == 0, 0)) window_end(l, a, kind);
-    if (__builtin_expect(rc == DN_OK, 1)) return true;
+    if (m->flags == 0) {
+        a->depth--;
+    } else {
+        const verdict v = judge(l, a, m);
+        if (v != HANDLE) return v == DROPPED;
+    }
+    l->handling = m;
+    atomic_store_explicit(&l->handling_kind, kind, memory_order_relaxed);
+    if (l->simulated && l->driver->handling(l, a, m)) dn_fail("a fault of the simulation");
+    const int rc = dispatch(l, a, m, kind);
+    a->handled++;
+    if (l->handling) message_drop(l, l->handling, rc);
+    if (--l->until_clock == 0) window_end(l, a, kind);
+    if (rc == DN_OK) return true;
     turn_answered(l, a, rc, kind);
     return false;
 }
 
-/* A message about which there is more to see to than its handler. False: it has ended. */
-static __attribute__((noinline)) bool handle_special(dn_loop *l, dn_self *a, dn_msg *m,
-                                                     bool simulated) {
-    const uint32_t  kind = m->kind;
-    const admission how = admit(l, a, m);
-
-    if (how != ADMITTED) return how == DROPPED;
-    const int rc = handle(l, a, m, kind, simulated);
-    /* Else it has been kept, answered or sent on. */
-    if (l->handling) msg_let_go(l, DN_TAKE(l->handling), rc < 0 ? DN_EDEAD : DN_EUNANSWERED);
-    return handled(l, a, rc, kind);
+/* The end of a turn, for an actor with ACTOR_ATTENTION. False: it has ended, or is queued again. */
+static bool turn_ends(dn_loop *l, dn_self *a) {
+    if (a->flags & ACTOR_FLUSHES && !turn_flush(l, a)) return false;
+    admission_settle(l, a);
+    a->flags &= (uint16_t)~ACTOR_COUNTED;
+    if (a->flags & ACTOR_WAITED) room_check(l, a);
+    if (!(a->flags & ACTOR_URGENT)) return true;
+    a->run_next = NULL;
+    actor_schedule(l, a);
+    return false;
 }
 
-/* Of this loop, and nothing special about it: its block goes back as it came. */
-static inline void plain_over(dn_loop *l, dn_msg *m) {
-    if (__builtin_expect(l->handling != m, 0)) return; /* it has been kept or sent on */
-    l->handling = NULL;
-    slab_give(&l->messages, m);
-}
-
-static inline bool handle_plain(dn_loop *l, dn_self *a, dn_msg *m, bool simulated) {
-    const uint32_t kind = m->kind;
-
-    a->depth -= !(m->flags & MSG_EXEMPT);
-    const int rc = handle(l, a, m, kind, simulated);
-    plain_over(l, m);
-    return handled(l, a, rc, kind);
-}
-
-/* Or a timer's: that is exempt from bounds, and otherwise as plain. */
-static inline bool is_plain(const dn_loop *l, const dn_msg *m) {
-    const uint32_t mask = msg_meta((uint8_t)~MSG_EXEMPT, 0, 0xff, 0);
-
-    return (m->meta & mask) == (l->plain_meta & mask);
-}
-
-/* What its user lane has for it, of at most `budget` messages, and the end of the turn. */
-static inline void turn_of_lane(dn_loop *l, dn_self *a, int budget, bool simulated) {
-    dn_msg *m = a->user_head;
-
-    while (__builtin_expect(m != NULL, 1)) {
-        a->user_head = m->next;
-        if (__builtin_expect(is_plain(l, m), 1)) {
-            if (!handle_plain(l, a, m, simulated)) return;
-        } else if (!handle_special(l, a, m, simulated)) {
-            return;
-        }
-        m = a->user_head;
-        if (__builtin_expect(!m, 1) || --budget <= 0) break;
-    }
-
-    if (!m) a->flags &= (uint16_t)~ACTOR_SEVERAL;
-    if (__builtin_expect(a->flags & ACTOR_LINGERS, 0)) turn_lingers(l, a);
-    else turn_over(l, a, m != NULL);
-}
-
-static inline void turn(dn_loop *l, dn_self *a, int budget, bool simulated) {
-    /* relaxed: the stall detector wants to know, and nothing else depends on it. */
+/* A turn: first what is urgent, then at most `budget` messages of the user lane, then flush and room. */
+static inline void turn(dn_loop *l, dn_self *a, int budget) {
+    /* relaxed: the stall detector reads it, and nothing else depends on it. */
     atomic_store_explicit(&l->running, a, memory_order_relaxed);
-    if (__builtin_expect(a->flags & (ACTOR_URGENT | ACTOR_FLUSHES), 0)) {
+    if (a->flags & ACTOR_ATTENTION) {
         if (a->flags & ACTOR_URGENT && !urgent(l, a)) return;
         if (a->flags & ACTOR_FLUSHES) budget = flush_budget(a, budget);
     }
-    turn_of_lane(l, a, budget, simulated);
-}
-
-static __attribute__((noinline)) void turn_long(dn_loop *l, dn_self *a) {
-    turn(l, a, TURN_MESSAGES, /* simulated= */ false);
-}
-
-/* What is left of a turn behind its first message. */
-static __attribute__((noinline)) void turn_goes_on(dn_loop *l, dn_self *a, int rc, uint32_t kind) {
-    if (l->until_clock == 0) window_end(l, a, kind);
-    if (rc == DN_OK) turn_of_lane(l, a, TURN_MESSAGES - 1, /* simulated= */ false);
-    else turn_answered(l, a, rc, kind);
-}
-
-/* In a busy loop nearly every turn is that of a single plain message and nothing else, as its flags say. False: it was
- * not, and the time to poll may have come. */
-static inline bool turn_brief(dn_loop *l, dn_self *a) {
-    if (__builtin_expect(a->flags & (ACTOR_URGENT | ACTOR_FLUSHES | ACTOR_SEVERAL), 0)) {
-        turn_long(l, a);
-        return false;
+    for (dn_msg *m; (m = a->user_head) && budget > 0; budget--) {
+        a->user_head = m->next;
+        if (!turn_message(l, a, m)) return;
     }
-    /* relaxed: see turn. */
-    atomic_store_explicit(&l->running, a, memory_order_relaxed);
-    dn_msg *const  m = a->user_head;
-    const uint32_t kind = m->kind;
-    a->user_head = NULL;
-    a->depth = 0;
-    const int rc = handle(l, a, m, kind, /* simulated= */ false);
-    plain_over(l, m);
-    if (__builtin_expect(--l->until_clock == 0, 0) || __builtin_expect(rc != DN_OK, 0) ||
-        __builtin_expect(a->flags & (ACTOR_LINGERS | ACTOR_SEVERAL), 0)) {
-        turn_goes_on(l, a, rc, kind);
-        return false;
-    }
+    if (a->flags & ACTOR_ATTENTION && !turn_ends(l, a)) return;
     a->run_next = NULL;
-    return true;
+    if (a->user_head) actor_schedule(l, a);
 }
 
 /* ---- A run of turns ---- */
@@ -474,17 +381,21 @@ static void recover(dn_loop *l) {
 
     if (m) {
         l->handling = NULL;
-        actor_count_handled(a);
+        a->handled++;
         msg_let_go(l, m, DN_EDEAD);
     }
     window_end(l, a, kind); /* however many are left of it: who starts it again goes by the clock */
     turn_crashed(l, a, kind);
 }
 
-/* The first in the queue leaves it. Its run_next stays: while it runs, sends to it need not queue it. */
-static inline void run_unqueue(dn_loop *l, const dn_self *first) {
-    l->run_head = first->run_next;
-    if (__builtin_expect(l->run_head == RUN_END, 0)) l->run_tail = &l->run_head;
+/* Its run_next stays not NULL: while it runs, sends to it need not queue it. */
+static dn_self *run_take(dn_loop *l, dn_self **at) {
+    dn_self *a = *at;
+
+    *at = a->run_next;
+    if (*at == RUN_END) l->run_tail = at;
+    a->run_next = RUN_END;
+    return a;
 }
 
 static void run_over(dn_loop *l) {
@@ -492,23 +403,9 @@ static void run_over(dn_loop *l) {
     atomic_store_explicit(&l->running, NULL, memory_order_relaxed);
 }
 
-/* Apart from loop_run, because a function that calls setjmp keeps nothing in registers. Who comes next is one of them:
- * sends put others behind it, and read back from the loop it would wait for all that a handler writes. */
+/* noinline, as run_take_nth: a longjmp may change the local variables of the function that called setjmp. */
 static __attribute__((noinline)) void run_turns(dn_loop *l) {
-    dn_self *a = l->run_head;
-    bool     poll = l->poll_due;
-
-    while (!poll && a != RUN_END) {
-        dn_self *next = a->run_next;
-
-        run_unqueue(l, a);
-        if (next != RUN_END) {
-            __builtin_prefetch(next->user_head);
-            __builtin_prefetch(next->state);
-        }
-        if (__builtin_expect(!turn_brief(l, a), 0)) poll = l->poll_due;
-        a = next != RUN_END ? next : l->run_head;
-    }
+    while (!l->poll_due && loop_has_ready(l)) turn(l, run_take(l, &l->run_head), TURN_MESSAGES);
 }
 
 void loop_run(dn_loop *l) {
@@ -530,16 +427,11 @@ uint32_t loop_ready(const dn_loop *l) {
     return len;
 }
 
-/* Apart, or a compiler sees its variables between setjmp and longjmp. */
 static __attribute__((noinline)) dn_self *run_take_nth(dn_loop *l, uint32_t nth) {
     dn_self **at = &l->run_head;
 
     for (; nth > 0; nth--) at = &(*at)->run_next;
-    dn_self *a = *at;
-    *at = a->run_next;
-    if (*at == RUN_END) l->run_tail = at;
-    a->run_next = RUN_END;
-    return a;
+    return run_take(l, at);
 }
 
 void loop_run_nth(dn_loop *l, uint32_t nth, int budget) {
@@ -549,30 +441,6 @@ void loop_run_nth(dn_loop *l, uint32_t nth, int budget) {
     /* cppcheck-suppress autoVariables; taken back by run_over, before this frame goes */
     l->jump = &jump;
     if (_setjmp(jump) != 0) recover(l);
-    else turn(l, a, budget, /* simulated= */ true);
-    run_over(l);
-}
-
-static __attribute__((noinline)) void run_turns_while(dn_loop *l, const bool *go_on,
-                                                      uint64_t *turns) {
-    while (*go_on && loop_has_ready(l) && !l->runtime->root_ended) {
-        dn_self *a = l->run_head;
-        run_unqueue(l, a);
-        if (loop_has_ready(l)) __builtin_prefetch(l->run_head->user_head);
-        turn(l, a, TURN_MESSAGES, /* simulated= */ true);
-        ++*turns;
-    }
-}
-
-void loop_run_while(dn_loop *l, const bool *go_on, uint64_t *turns) {
-    jmp_buf jump;
-
-    /* cppcheck-suppress autoVariables; taken back by run_over, before this frame goes */
-    l->jump = &jump;
-    if (_setjmp(jump) != 0) {
-        recover(l);
-        ++*turns;
-    }
-    run_turns_while(l, go_on, turns);
+    else turn(l, a, budget);
     run_over(l);
 }

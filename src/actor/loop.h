@@ -109,35 +109,33 @@ enum actor_flag {
     ACTOR_WAITED = 16,   /* somebody waits for room in its lane */
     ACTOR_NAMED = 32,    /* shown is the text of a name_slot */
     ACTOR_FLUSHES = 64,  /* its class has a flush */
-    ACTOR_COUNTED = 256, /* this turn took messages through the door: l->counted */
-    ACTOR_URGENT =
-        128, /* something goes before its messages: the system lane, doom, or it is gone */
-    ACTOR_SEVERAL = 512, /* it may be that more than one message waits, or one that is not plain */
+    ACTOR_URGENT = 128,  /* something goes first: the system lane, doom, or it is gone */
+    ACTOR_COUNTED = 256, /* this turn handled messages from other loops: l->counted */
+    /* A turn is more than messages. */
+    ACTOR_ATTENTION = ACTOR_WAITED | ACTOR_FLUSHES | ACTOR_URGENT | ACTOR_COUNTED,
 };
 
 struct dn_self {
-    /* All that an ordinary message touches, so that a thousand busy actors fit a core's first cache. */
-    dn_self *run_next; /* NULL: neither in the run queue nor in its turn, and nothing waits */
-    dn_msg  *user_head, *user_tail;
-    const dn_handler *first; /* of its class's handlers, or one of no message */
-    void             *state;
-    dn_ref            ref;   /* REF_VOID: nobody lives here */
-    uint32_t          depth; /* waiting messages of its own loop, without what is exempt */
-    uint32_t depth_peak;     /* at that depth a send goes the long way, and looks at depth_max */
-    uint32_t handled;        /* low half: see actor_handled */
-    uint16_t flags;
-    uint8_t  phase;
+    /* What a send and a turn use: one cache line. */
+    dn_self        *run_next; /* NULL: neither in the run queue nor in its turn */
+    dn_msg         *user_head, *user_tail;
+    const dn_class *cls;
+    void           *state;
+    dn_ref          ref;   /* REF_VOID: the slot is free */
+    uint32_t        depth; /* waiting messages from its own loop, without exempt ones */
+    uint32_t        depth_max;
+    uint32_t        depth_peak;
+    uint16_t        flags;
+    uint8_t         phase;
 
     dn_loop              *loop;
     _Atomic(const char *) shown;    /* its name, else its class's; the stall detector reads it */
-    dn_msg               *sys_last; /* of a ring: the first is the one behind it */
-    const dn_class       *cls;
-    uint32_t              depth_max;
+    dn_msg               *sys_last; /* of a ring: its next is the first */
+    uint64_t              handled;
+    uint64_t              flushed;   /* handled, at the last flush */
     uint32_t              far_depth; /* waiting messages that came from other loops */
     uint32_t              far_peak;  /* most of both sorts, as seen when one of those came */
-    uint32_t              flushed;   /* what handled was at the last flush */
-    uint32_t              handled_high;
-    uint32_t              timers; /* number of its newest; 0: none */
+    uint32_t              timers;    /* number of its newest; 0: none */
     uint32_t              longest_us, longest_kind;
     int64_t               busy_ns;
     dn_msg               *held;
@@ -149,17 +147,7 @@ struct dn_self {
     arena_chunk          *arena;
 };
 _Static_assert(offsetof(dn_self, loop) == 64, "the busy part of an actor is one cache line");
-_Static_assert(offsetof(dn_self, sys_last) == offsetof(dn_self, shown) + sizeof(void *),
-               "actor_take clears what is before shown, shown, and what is behind it");
 _Static_assert(sizeof(dn_self) == 192, "an actor is three cache lines");
-
-static inline uint64_t actor_handled(const dn_self *a) {
-    return (uint64_t)a->handled_high << 32 | a->handled;
-}
-
-static inline void actor_count_handled(dn_self *a) {
-    if (__builtin_expect(++a->handled == 0, 0)) a->handled_high++;
-}
 
 /* The system lane. */
 static inline void sys_put(dn_self *a, dn_msg *m) {
@@ -183,12 +171,12 @@ static inline dn_msg *sys_take(dn_self *a) {
 
 static inline bool actor_lives(const dn_self *a) { return a->ref.bits != REF_VOID.bits; }
 
-/* What other threads may see of an actor: is it alive, and has it room? */
-typedef struct door {
-    _Atomic(uint64_t)
-        gen_waiting; /* incarnation << 32 | messages from other loops not yet handled */
+/* What other threads may see of the actor in a slot: its incarnation, and how many messages from other loops wait for it.
+ * A sender on another loop counts its message in here before it pushes it. */
+typedef struct admission {
+    _Atomic(uint64_t) gen_waiting; /* incarnation << 32 | messages counted in and not yet handled */
     _Atomic(uint32_t) waiting_max;
-} door;
+} admission;
 
 /* ---- A loop ---- */
 
@@ -198,7 +186,7 @@ typedef struct driver {
     uint64_t (*random)(dn_loop *l);
     void (*wake)(dn_loop *l); /* Any thread. */
 
-    /* Simulation only; NULL otherwise. While the loop is calm the first three are not asked. */
+    /* Simulation only; NULL otherwise. */
     void (*spawned)(dn_loop *l, const dn_self *a);
     void (*ended)(dn_loop *l, const dn_self *a, dn_ref was, int reason);
     bool (*handling)(dn_loop *l, dn_self *a, const dn_msg *m); /* true: it fails here */
@@ -213,41 +201,35 @@ enum {
     BODY_SIZES = 4,
     TURN_MESSAGES = 64,
     POLL_NS = 200 * 1000,
-    /* Handlers that take longer than so many readings of the clock are timed one by one. Shorter ones
-     * are timed by the window, of at most so many messages: three of them take no longer than one
-     * reading. Where each takes less than one, of more: at that speed the readings would be a tenth of all. */
+    /* A handler that takes longer than EXACT_READINGS readings of the clock is timed alone. Shorter handlers share a
+     * window of at most WINDOW_MAX messages, because a reading costs more than most of them. */
     EXACT_READINGS = 10,
     WINDOW_MAX = 64,
-    WINDOW_LONGEST = 256,
     RETURN_BATCH = 32,
 };
 
 struct dn_loop {
     dn_self  *run_head; /* RUN_END: nobody is ready */
     dn_self **run_tail;
-    bool      poll_due;   /* POLL_NS have passed since polled_ns */
-    uint32_t  plain_meta; /* msg_meta of a message of this loop with nothing special about it */
-    uint64_t  plain_head; /* the same as a msg_head, of kind 0 */
-    /* Of the slots that sends reach the short way; in a simulation only while it is calm. */
-    char *near_end;
-    /* Of a simulation: not NULL while no fault can come, nobody hears of messages or hashes them, and none is on the wire.
-     * Then none need be shown to the driver, and here they are counted. */
-    struct dn_sim_counts *calm;
-    uint32_t              until_clock; /* messages left of the window */
-    uint32_t              window, stride, jitter;
-    int64_t               exact_ns; /* EXACT_READINGS on this machine */
-    dn_msg               *handling; /* NULL: none, or it has been kept, answered or sent on */
-    dn_msg  *handling_outside;      /* the same, while something guarded runs inside its handler */
-    jmp_buf *jump;                  /* where a failing actor goes; NULL: no actor runs */
-    int64_t  mono_ns;
-    uint32_t counted; /* messages of the present turn that came through the door */
+    bool      poll_due;         /* POLL_NS have passed since polled_ns */
+    bool      simulated;        /* the driver is that of a simulation */
+    uint32_t  until_clock;      /* messages left of the window */
+    uint32_t  window;           /* messages of it in all */
+    uint32_t  stride;           /* how long a window is at most now */
+    uint32_t  jitter;           /* state of the generator that varies their length */
+    int64_t   exact_ns;         /* EXACT_READINGS on this machine */
+    dn_msg   *handling;         /* NULL: none, or it has been kept, answered or sent on */
+    dn_msg   *handling_outside; /* the same, while something guarded runs inside its handler */
+    jmp_buf  *jump;             /* where a failing actor goes; NULL: no actor runs */
+    int64_t   mono_ns;
+    uint32_t  counted; /* messages handled in this turn that are still counted in its admission */
 
     _Atomic(dn_self *) running;       /* read by the stall detector */
     _Atomic(uint64_t)  windows;       /* likewise: begun so far */
     _Atomic(uint32_t)  handling_kind; /* likewise */
 
     slab    messages; /* outlives loop_done: see rt_done */
-    slab    actors, doors, timers, wall_timers, watches, owneds, chunks;
+    slab    actors, admissions, timers, wall_timers, watches, owneds, chunks;
     slab    states[STATE_CLASSES];
     uint8_t index;
 
@@ -289,7 +271,7 @@ struct dn_loop {
     /* Any thread. */
     inbox             inbox;
     inbox             returned; /* blocks of this loop that come home */
-    _Atomic(uint32_t) doors_len;
+    _Atomic(uint32_t) admissions_len;
 };
 
 /* The loop whose thread this is, or NULL. */
@@ -303,10 +285,7 @@ void            loop_done(dn_loop *l); /* all its actors have ended; frees all b
 /* Runs actors until none is ready or POLL_NS have passed since polled_ns. */
 void loop_run(dn_loop *l);
 /* For the simulation: one turn of at most `budget` messages for the actor that is `nth` in the run queue. */
-void loop_run_nth(dn_loop *l, uint32_t nth, int budget);
-/* For the simulation: whole turns in their order while somebody is ready, the root has not ended and *go_on holds. Each is
- * counted in *turns. */
-void     loop_run_while(dn_loop *l, const bool *go_on, uint64_t *turns);
+void     loop_run_nth(dn_loop *l, uint32_t nth, int budget);
 uint32_t loop_ready(const dn_loop *l); /* counts; for the simulation */
 void     loop_take_inbox(dn_loop *l);
 void     loop_send_returns(dn_loop *l);
@@ -318,15 +297,12 @@ void loop_end_all(dn_loop *l);
 /* The end of the run queue: not NULL, so that run_next also says "is queued". */
 #define RUN_END ((dn_self *)(uintptr_t)1)
 
-/* One that is not in it. */
-static inline void actor_queue(dn_loop *l, dn_self *a) {
+/* Put it at the end of the run queue, unless it is there or in its turn. */
+static inline void actor_schedule(dn_loop *l, dn_self *a) {
+    if (a->run_next) return;
     a->run_next = RUN_END;
     *l->run_tail = a;
     l->run_tail = &a->run_next;
-}
-
-static inline void actor_schedule(dn_loop *l, dn_self *a) {
-    if (__builtin_expect(a->run_next == NULL, 1)) actor_queue(l, a);
 }
 
 static inline void loop_no_ready(dn_loop *l) {
@@ -344,17 +320,17 @@ static inline dn_self *actor_find(const dn_loop *l, dn_ref ref) {
     return (char *)a < l->actors.fresh && a->ref.bits == ref.bits ? a : NULL;
 }
 
-static inline door *door_at(const dn_loop *l, uint32_t slot) {
-    return (door *)(void *)l->doors.base + slot;
+static inline admission *admission_at(const dn_loop *l, uint32_t slot) {
+    return (admission *)(void *)l->admissions.base + slot;
 }
 
-/* Any thread. */
-static inline bool door_alive(const dn_loop *there, dn_ref ref) {
+/* Does the actor of that address live? Any thread. */
+static inline bool admission_open(const dn_loop *there, dn_ref ref) {
     /* Pairs with the release in actor_take. */
-    if (ref_slot(ref) >= atomic_load_explicit(&there->doors_len, memory_order_acquire))
+    if (ref_slot(ref) >= atomic_load_explicit(&there->admissions_len, memory_order_acquire))
         return false;
-    const uint64_t seen =
-        atomic_load_explicit(&door_at(there, ref_slot(ref))->gen_waiting, memory_order_relaxed);
+    const uint64_t seen = atomic_load_explicit(&admission_at(there, ref_slot(ref))->gen_waiting,
+                                               memory_order_relaxed);
     return (uint32_t)(seen >> 32) == ref_gen(ref);
 }
 
@@ -396,23 +372,19 @@ void    msg_free_slow(dn_loop *l, dn_msg *m);
 
 /* NULL: no memory. The envelope is clean, the body has no bytes. */
 static inline dn_msg *msg_take(dn_loop *l) {
-    dn_msg *m = slab_peek(&l->messages);
+    dn_msg *m = l->messages.free ? slab_take(&l->messages) : msg_take_slow(l);
 
-    if (__builtin_expect(m != NULL, 1)) slab_pop(&l->messages, m);
-    else m = msg_take_slow(l);
-    if (__builtin_expect(m != NULL, 1)) m->meta = l->plain_meta;
+    if (!m) return NULL;
+    m->flags = 0;
+    m->state = MSG_SENT;
+    m->inline_size = 0;
     return m;
 }
 
 /* A request must not end here: see msg_let_go. */
 static inline void msg_free(dn_loop *l, dn_msg *m) {
-    const uint32_t mask = msg_meta(MSG_LARGE, 0, 0xff, 0);
-
-    if (__builtin_expect((m->meta & mask) != (l->plain_meta & mask), 0)) {
-        msg_free_slow(l, m);
-        return;
-    }
-    slab_give(&l->messages, m);
+    if (m->flags & MSG_LARGE || m->home != l->index) msg_free_slow(l, m);
+    else slab_give(&l->messages, m);
 }
 
 /* Lets a message go: an unanswered request fails its call with status. */

@@ -18,16 +18,13 @@ enum msg_flag {
     MSG_REQUEST = 2,  /* somebody waits for an answer */
     MSG_REPLY = 4,    /* ends a call: handled only if that call is still open */
     MSG_WATCH = 8,    /* ends a watch, as DN_MSG_DOWN does: handled only if that still stands */
-    MSG_COUNTED = 16, /* came from another loop and takes a place in the actor's door */
+    MSG_COUNTED = 16, /* came from another loop and is counted in the actor's admission */
     MSG_SYSTEM = 32,  /* for the runtime, about an actor: goes before the user lane */
     MSG_CONTROL =
         64, /* for the runtime: on the way, for the loop itself and for no actor; in a user lane,
                          a stop that waits its turn */
     MSG_EXEMPT = 128, /* not bounded by the lane */
 };
-
-/* What a message needs done before its block may be used again. */
-#define MSG_DISPOSE (MSG_LARGE | MSG_REQUEST)
 
 enum msg_state {
     MSG_SENT, /* in a lane, an inbox, being handled, or free */
@@ -67,23 +64,13 @@ struct dn_msg {
         dn_ref  to;   /* on the way */
         dn_msg *prev; /* in a list of held messages or of watches */
     };
-    dn_ref from;
-    union {
-        struct {
-            uint32_t kind;
-            union {
-                struct {
-                    uint8_t flags;
-                    uint8_t state;
-                    uint8_t home;
-                    uint8_t inline_size; /* MSG_NOT_INLINE: large */
-                };
-                uint32_t meta; /* all four at once */
-            };
-        };
-        uint64_t head; /* all five */
-    };
-    uint64_t call; /* of a request or reply: the call; of a watch or a start: the watch */
+    dn_ref   from;
+    uint32_t kind;
+    uint8_t  flags;
+    uint8_t  state;
+    uint8_t  home;
+    uint8_t  inline_size; /* MSG_NOT_INLINE: large */
+    uint64_t call;        /* of a request or reply: the call; of a watch or a start: the watch */
     union {
         int64_t deadline_ns; /* of a request */
         dn_msg *ahead; /* between loops: one that will be wanted soon after this one; only a hint */
@@ -96,23 +83,6 @@ struct dn_msg {
 };
 
 _Static_assert(sizeof(struct dn_msg) == MSG_SIZE, "a message is two cache lines");
-
-/* By arithmetic: put together in memory, the parts would have to reach it before the whole could be read back; and who
- * is to be inlined may have no large frame. */
-#define MSG_LOW_FIRST (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-
-static inline uint32_t msg_meta(uint8_t flags, enum msg_state state, uint8_t home,
-                                size_t inline_size) {
-    const uint32_t size = (uint8_t)inline_size, low = flags | (uint32_t)state << 8;
-
-    return MSG_LOW_FIRST
-               ? low | (uint32_t)home << 16 | size << 24
-               : (uint32_t)flags << 24 | (uint32_t)state << 16 | (uint32_t)home << 8 | size;
-}
-
-static inline uint64_t msg_head(uint32_t kind, uint32_t meta) {
-    return MSG_LOW_FIRST ? (uint64_t)meta << 32 | kind : (uint64_t)kind << 32 | meta;
-}
 
 static inline size_t msg_size(const dn_msg *m) {
     return m->flags & MSG_LARGE ? m->large.size : m->inline_size;

@@ -22,9 +22,8 @@
 enum {
     NS_PER_MS = 1000000,
     CLOCK_CHECK_MS = 1000,
-    PATIENCE_NS = 30 * 1000, /* about what a sleep costs */
-    SLEEPS_TO_TRY = 16,      /* twice as many behind each try that came to nothing, */
-    SLEEPS_MOST = 256,       /* up to that */
+    SPIN_NS = 30 * 1000, /* about what a sleep and a wake-up cost */
+    SLEEPS_UNSPUN = 16,  /* sleeps without a spin, after one that found nothing */
     LOOKS_PER_READING = 16,
 };
 
@@ -34,10 +33,8 @@ typedef struct uv_side {
     uv_poll_t    wake_poll, timer_poll;
     int          wake_fd; /* any thread may write to it */
     int          timer_fd;
-    int64_t      armed_ns;    /* INT64_MAX: not */
-    int64_t      patience_ns; /* see look_around */
-    uint32_t     sleeps;      /* since the last try */
-    uint32_t     sleeps_to_try;
+    int64_t      armed_ns;      /* INT64_MAX: not */
+    uint32_t     sleeps_unspun; /* left of them */
     uint64_t     random;
     pthread_t    thread;
     bool         thread_started;
@@ -67,8 +64,8 @@ static void uv_side_read_clock(dn_loop *l) { l->mono_ns = clock_mono_ns(); }
 
 static uint64_t uv_side_random(dn_loop *l) { return random_next(&side_of(l)->random); }
 
-/* Not by uv_async_send: who is woken by that looks around, and does nothing else, until it has come back from its own
- * write, which takes longer than to wake up (measured: 9 us of each). A descriptor that is full wakes too. */
+/* Not by uv_async_send: the loop that it wakes spins until the caller's write has returned (measured: 9 us for each). A
+ * descriptor that is full wakes too. */
 static void uv_side_wake(dn_loop *l) {
     const uint64_t one = 1;
     const ssize_t  written = write(side_of(l)->wake_fd, &one, sizeof one);
@@ -164,35 +161,27 @@ static void timer_fd_arm(uv_side *s, int64_t next_ns) {
     s->armed_ns = next_ns;
 }
 
-/* Loops that talk to each other answer within microseconds, and a sleep and a wake-up cost both of them
- * 25 us and a system call. So a loop looks around for a while before it sleeps; as long as that pays,
- * it goes on so, and when it does not, its patience halves, and then it tries only now and then, and ever
- * more rarely: an idle program is idle, and so is who gets all it has to do in one piece now and then. True: something came. */
+/* Loops that talk to each other answer within microseconds, and a sleep and a wake-up cost both of them 25 us and a system
+ * call. So a loop looks at its inbox for SPIN_NS before it sleeps. If nothing came it does so again only after
+ * SLEEPS_UNSPUN sleeps: an idle program is idle. (fanin_bounded of two loops in bench/actors needs this.)
+ * True: something came. */
 static bool look_around(dn_loop *l, int64_t next_ns) {
     uv_side *s = side_of(l);
+    int64_t  until_ns = clock_mono_ns() + SPIN_NS;
 
-    if (s->patience_ns == 0) return false;
-    int64_t until_ns = clock_mono_ns() + s->patience_ns;
+    if (s->sleeps_unspun > 0) {
+        s->sleeps_unspun--;
+        return false;
+    }
     if (next_ns < until_ns) until_ns = next_ns;
     do {
         for (int i = 0; i < LOOKS_PER_READING; i++) {
-            if (inbox_has_any(&l->inbox)) {
-                s->patience_ns = PATIENCE_NS;
-                s->sleeps_to_try = SLEEPS_TO_TRY / 2; /* doubled when its patience is over */
-                return true;
-            }
+            if (inbox_has_any(&l->inbox)) return true;
             spin_pause();
         }
     } while (clock_mono_ns() < until_ns && !atomic_load(&driver_of(l)->quit));
-    s->patience_ns = s->patience_ns > 1000 ? s->patience_ns / 2 : 0;
-    if (s->patience_ns == 0 && s->sleeps_to_try < SLEEPS_MOST) s->sleeps_to_try *= 2;
+    s->sleeps_unspun = SLEEPS_UNSPUN;
     return false;
-}
-
-static void try_now_and_then(uv_side *s) {
-    if (++s->sleeps < s->sleeps_to_try) return;
-    s->sleeps = 0;
-    s->patience_ns = PATIENCE_NS;
 }
 
 static void sleep_until(dn_loop *l, int64_t next_ns) {
@@ -200,7 +189,6 @@ static void sleep_until(dn_loop *l, int64_t next_ns) {
 
     /* Setting it also takes back that it has fired; until then libuv would report it at every poll. */
     if (next_ns != s->armed_ns || s->armed_ns <= l->mono_ns) timer_fd_arm(s, next_ns);
-    try_now_and_then(s);
     l->wakeups++;
     uv_run(&s->uv, UV_RUN_ONCE);
     inbox_awake(&l->inbox);
@@ -385,7 +373,6 @@ static int side_init(dn_loop *l) {
     if (rc < 0) return rc;
     s->random = entropy_seed();
     s->armed_ns = INT64_MAX;
-    s->sleeps_to_try = SLEEPS_TO_TRY;
     rc = descriptors_open(s);
     if (rc < 0) return rc;
     rc = uv_loop_init(&s->uv);

@@ -1,7 +1,7 @@
 /* send.c - how a message gets from one actor to another.
- * On one loop it is a push to a plain list. To another loop it is a look at the receiver's door (alive?
- * room?), a push to that loop's inbox, and a wake-up if it sleeps. What cannot be delivered is
- * buried: counted, and if somebody waits for an answer, answered. */
+ * On one loop it is a push to the receiver's lane. To another loop it is counted in at the receiver's admission (is it
+ * alive, has it room?), pushed to that loop's inbox, and the loop is woken if it sleeps. A message that cannot be
+ * delivered is counted, and if it is a request, its call fails. */
 #include "body.h"
 #include "mem.h"
 #include "rt.h"
@@ -17,9 +17,9 @@ void fail_nomem(void) { dn_fail_code(DN_ENOMEM, "out of memory"); }
 dn_msg *msg_take_slow(dn_loop *l) {
     dn_msg *first = inbox_take_newest_first(&l->returned), *next;
 
-    if (!first) return slab_take_slow(&l->messages);
-    if (!SLAB_GUARDS) { /* they are linked as the pool links them: no need to touch them now */
-        l->messages.free = (slab_block *)(void *)first->next;
+    if (!first) {
+        first = slab_take_slow(&l->messages);
+        if (first) first->home = l->index; /* for good: a block always comes back to its pool */
         return first;
     }
     for (dn_msg *m = first->next; m; m = next) {
@@ -56,7 +56,7 @@ void loop_send_returns(dn_loop *l) {
 }
 
 void msg_free_slow(dn_loop *l, dn_msg *m) {
-    msg_drop_body(m);
+    if (m->flags & MSG_LARGE) msg_drop_body(m);
     if (m->home == l->index) slab_give(&l->messages, m);
     else return_home(l, m);
 }
@@ -68,29 +68,28 @@ void msg_let_go(dn_loop *l, dn_msg *m, int status) {
 
 /* ---- Lanes ---- */
 
-static inline void note_near(dn_self *a) {
+static void note_near(dn_self *a) {
     if (++a->depth > a->depth_peak) a->depth_peak = a->depth;
 }
 
-static inline void note_far(dn_self *a) {
+static void note_far(dn_self *a) {
     const uint32_t both = a->depth + ++a->far_depth;
 
     if (both > a->far_peak) a->far_peak = both;
 }
 
-static inline void lane_put(dn_self *a, dn_msg *m) {
+static void lane_put(dn_self *a, dn_msg *m) {
     m->next = NULL;
     if (a->user_head) a->user_tail->next = m;
     else a->user_head = m;
     a->user_tail = m;
-    a->flags |= ACTOR_SEVERAL;
 }
 
-/* Behind the last one of its lane. */
+/* At the end of its lane. */
 void msg_push(dn_loop *l, dn_self *a, dn_msg *m) {
-    if (__builtin_expect(m->flags & MSG_SYSTEM, 0) && m->kind == SYS_STOP && a->cls->drains)
+    if (m->flags & MSG_SYSTEM && m->kind == SYS_STOP && a->cls->drains)
         m->flags = MSG_CONTROL | MSG_EXEMPT; /* it takes its place among the others */
-    if (__builtin_expect(m->flags & MSG_SYSTEM, 0)) {
+    if (m->flags & MSG_SYSTEM) {
         sys_put(a, m);
         a->flags |= ACTOR_URGENT;
         l->exempt++;
@@ -108,8 +107,8 @@ void msg_uncount(dn_loop *l, dn_msg *m) {
     m->flags &= (uint8_t)~MSG_COUNTED;
     const uint32_t slot = ref_slot(m->to);
     /* relaxed: the count bounds memory, it orders nothing. */
-    atomic_fetch_sub_explicit(&door_at(l, slot)->gen_waiting, 1, memory_order_relaxed);
-    /* The door is the slot's: m may have stood in the way of who lives there now, and has no turn. */
+    atomic_fetch_sub_explicit(&admission_at(l, slot)->gen_waiting, 1, memory_order_relaxed);
+    /* The admission is the slot's: m may have taken a place of the actor that lives there now. */
     dn_self *a = slab_at(&l->actors, slot);
     if (actor_lives(a) && a->flags & ACTOR_WAITED) room_check(l, a);
 }
@@ -192,7 +191,6 @@ void loop_take_inbox(dn_loop *l) {
 
     for (; m; m = next) {
         next = m->next;
-        if (next) __builtin_prefetch(next->next);
         msg_arrive(l, m);
     }
 }
@@ -212,14 +210,14 @@ void msg_route(dn_loop *l, dn_msg *m) {
 
 /* ---- Sending within bounds ---- */
 
-/* May a message go through that door? If so it is counted in. Any thread. */
-static int door_enter(dn_loop *there, dn_ref to, bool exempt) {
-    if (!door_alive(there, to)) return DN_EDEAD;
+/* Counts a message in, unless it is exempt. DN_EDEAD or DN_EFULL: it may not be sent. Any thread. */
+static int admission_enter(dn_loop *there, dn_ref to, bool exempt) {
+    if (!admission_open(there, to)) return DN_EDEAD;
     if (exempt) return DN_OK;
-    door          *d = door_at(there, ref_slot(to));
+    admission     *d = admission_at(there, ref_slot(to));
     const uint32_t max = atomic_load_explicit(&d->waiting_max, memory_order_relaxed);
     uint64_t       seen = atomic_load_explicit(&d->gen_waiting, memory_order_relaxed);
-    /* Counted only if it goes in: a count put up and taken back could hide room from who waits for it. */
+    /* Not by an addition that is taken back if there is no room: an actor that waits for room could miss it. */
     do {
         if ((uint32_t)(seen >> 32) != ref_gen(to)) return DN_EDEAD;
         if ((uint32_t)seen >= max) return DN_EFULL;
@@ -234,131 +232,75 @@ static int refused(dn_loop *l, uint32_t kind, int rc) {
     return rc;
 }
 
-/* Every send that is not to an actor of the same loop by its own address, and all of them in a
- * simulation that is not calm. On DN_OK the message is gone. */
-static int send_far(dn_loop *l, dn_ref to, dn_msg *m) {
-    to = rt_resolve(l->runtime, to);
-    const uint32_t index = ref_loop(to);
-    if (dn_ref_is_nobody(to) || index >= l->runtime->loops_len) return DN_EDEAD;
-
-    m->to = to;
-    if (index != l->index) {
-        dn_loop  *there = l->runtime->loops[index];
-        const int rc = door_enter(there, to, false);
-        if (rc < 0) return rc;
-        m->flags |= MSG_COUNTED;
-        if (!(m->flags & MSG_REQUEST)) trail_mark(&l->pushed[index], m);
-        rt_push(there, m);
-        return DN_OK;
-    }
-    dn_self *a = actor_find(l, to);
-    if (!a) return DN_EDEAD;
+static int send_near(dn_loop *l, dn_self *a, dn_msg *m) {
     if (a->depth >= a->depth_max) return DN_EFULL;
-    const int taken = l->driver->takes ? l->driver->takes(l, m) : DN_OK;
-    if (taken != DN_OK) return taken == DN_PENDING ? DN_OK : taken;
-    msg_push(l, a, m);
+    const int rc = l->simulated ? l->driver->takes(l, m) : DN_OK;
+    if (rc == DN_OK) msg_push(l, a, m);
+    return rc == DN_PENDING ? DN_OK : rc; /* DN_PENDING: the simulation's wire has it */
+}
+
+static int send_far(dn_loop *l, uint32_t index, dn_msg *m) {
+    dn_loop  *there = l->runtime->loops[index];
+    const int rc = admission_enter(there, m->to, /* exempt= */ false);
+
+    if (rc < 0) return rc;
+    m->flags |= MSG_COUNTED;
+    if (!(m->flags & MSG_REQUEST)) trail_mark(&l->pushed[index], m);
+    rt_push(there, m);
     return DN_OK;
 }
 
-/* The address of an actor of another loop, or a name, finds a slot here too, but nobody of that address. */
-static inline dn_self *near_target(const dn_loop *l, dn_ref to) {
-    dn_self *a = (dn_self *)(void *)l->actors.base + ref_slot(to);
-
-    return (char *)a < l->near_end && a->ref.bits == to.bits ? a : NULL;
+/* Sends an actor's own message, within the bounds of the receiver. On DN_OK the message is gone. */
+static int send(dn_loop *l, dn_ref to, dn_msg *m) {
+    to = rt_resolve(l->runtime, to);
+    const uint32_t index = ref_loop(to);
+    m->to = to;
+    if (dn_ref_is_nobody(to) || index >= l->runtime->loops_len) return DN_EDEAD;
+    if (index != l->index) return send_far(l, index, m);
+    dn_self *a = actor_find(l, to);
+    return a ? send_near(l, a, m) : DN_EDEAD;
 }
 
-/* The short way: same loop, own address, alive, and idle: there is room, and nothing waits. */
-static inline void send_idle(dn_loop *l, dn_self *a, dn_msg *m) {
-    m->next = NULL;
-    a->user_head = a->user_tail = m;
-    a->depth = 1;
-    actor_queue(l, a);
+/* noinline, as the two below: bench/actors bounds a hop at 150 instructions. The common way of a send calls nothing, and
+ * without these inlined into it saves no registers. */
+static __attribute__((noinline)) int send_failed(dn_loop *l, dn_msg *m, int rc) {
+    const uint32_t kind = m->kind;
+
+    msg_free(l, m);
+    return refused(l, kind, rc);
 }
 
-/* The same to who is in the run queue, or runs, and has room. */
-static inline void send_busy(dn_self *a, dn_msg *m) {
+static __attribute__((noinline)) int send_any_or_free(dn_loop *l, dn_ref to, dn_msg *m) {
+    const int rc = send(l, to, m);
+
+    return rc == DN_OK ? rc : send_failed(l, m, rc);
+}
+
+static __attribute__((noinline)) int send_or_free(dn_loop *l, dn_ref to, dn_msg *m) {
+    dn_self *a = actor_find(l, to);
+
+    if (!a || l->simulated) return send_any_or_free(l, to, m);
+    if (a->depth >= a->depth_max) return send_failed(l, m, DN_EFULL);
     lane_put(a, m);
-    a->depth++;
+    note_near(a);
+    actor_schedule(l, a);
+    return DN_OK;
 }
 
-static __attribute__((noinline)) int send_slow(dn_self *self, dn_ref to, uint32_t kind,
-                                               const void *body, size_t size) {
+/* inline, for the same bound: the linker's optimiser then copies a body of a known size without a call. */
+inline int dn_send(dn_self *self, dn_ref to, uint32_t kind, const void *body, size_t size) {
     dn_loop *l = self->loop;
     dn_msg  *m = msg_take(l);
 
+    assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
     if (!m) fail_nomem();
-    /* It has come home from another core, and so have those after it. */
-    __builtin_prefetch(m->ahead);
     m->from = self->ref;
     m->kind = kind;
     if (msg_set_body(m, body, size) < 0) {
         msg_free(l, m);
         fail_nomem();
     }
-    const int rc = send_far(l, to, m);
-    if (rc == DN_OK) return DN_OK;
-    msg_free(l, m);
-    return refused(l, kind, rc);
-}
-
-/* A jump into a row of copies costs less than a call. At most ten words. */
-static inline void copy_words(uint64_t *to, const void *from, size_t words) {
-    const uint64_t *w = from;
-
-    switch (words) {
-    case 10: memcpy(to + 9, w + 9, 8); __attribute__((fallthrough));
-    case 9: memcpy(to + 8, w + 8, 8); __attribute__((fallthrough));
-    case 8: memcpy(to + 7, w + 7, 8); __attribute__((fallthrough));
-    case 7: memcpy(to + 6, w + 6, 8); __attribute__((fallthrough));
-    case 6: memcpy(to + 5, w + 5, 8); __attribute__((fallthrough));
-    case 5: memcpy(to + 4, w + 4, 8); __attribute__((fallthrough));
-    case 4: memcpy(to + 3, w + 3, 8); __attribute__((fallthrough));
-    case 3: memcpy(to + 2, w + 2, 8); __attribute__((fallthrough));
-    case 2: memcpy(to + 1, w + 1, 8); __attribute__((fallthrough));
-    case 1: memcpy(to, w, 8); __attribute__((fallthrough));
-    default: break;
-    }
-}
-
-static inline void write_plain(dn_self *self, dn_loop *l, dn_msg *m, uint32_t kind,
-                               const void *body, size_t size) {
-    slab_pop(&l->messages, m);
-    m->head = l->plain_head | msg_head(kind, msg_meta(0, 0, 0, size));
-    m->from = self->ref;
-    if (size == 8) memcpy(m->words, body, 8);
-    else if (size == 16) memcpy(m->words, body, 16);
-    else copy_words(m->words, body, size / 8);
-}
-
-static inline bool is_short(size_t size) { return size <= MSG_INLINE_MAX && size % 8 == 0; }
-
-/* Whoever it is for is not idle here, or it is no plain message, or how long it is is known only now. */
-static __attribute__((noinline)) int send_any(dn_self *self, dn_ref to, uint32_t kind,
-                                              const void *body, size_t size) {
-    dn_loop *l = this_loop;
-    dn_self *a = near_target(l, to);
-    dn_msg  *m = slab_peek(&l->messages);
-
-    if (!a || !m || a->depth >= a->depth_peak || !is_short(size))
-        return send_slow(self, to, kind, body, size);
-    write_plain(self, l, m, kind, body, size);
-    if (a->run_next) send_busy(a, m);
-    else send_idle(l, a, m);
-    return DN_OK;
-}
-
-/* Declared inline for the link-time optimiser: where the size is known, half of this is decided. */
-inline int dn_send(dn_self *self, dn_ref to, uint32_t kind, const void *body, size_t size) {
-    dn_loop *l = this_loop; /* self's, without touching self's second line */
-    dn_self *a = near_target(l, to);
-    dn_msg  *m = slab_peek(&l->messages);
-
-    assert(kind > 0 && kind <= DN_KIND_MAX && "message kinds go from 1 to DN_KIND_MAX");
-    if (!__builtin_constant_p(size) || !is_short(size)) return send_any(self, to, kind, body, size);
-    if (__builtin_expect(!a || !m || a->run_next, 0)) return send_any(self, to, kind, body, size);
-    write_plain(self, l, m, kind, body, size);
-    send_idle(l, a, m);
-    return DN_OK;
+    return send_or_free(l, to, m);
 }
 
 /* ---- Messages an actor holds ---- */
@@ -439,14 +381,7 @@ int msg_send_on(dn_self *self, dn_ref to, dn_msg *m) {
     const uint8_t flags = m->flags;
     if (!(flags & MSG_REQUEST)) m->from = self->ref;
     m->flags &= (uint8_t)(MSG_LARGE | MSG_REQUEST);
-    dn_self *a = near_target(l, to);
-    if (a && a->depth < a->depth_peak) {
-        if (a->run_next) send_busy(a, m);
-        else send_idle(l, a, m);
-        a->flags |= ACTOR_SEVERAL; /* a request, or what another loop made, is not plain */
-        return DN_OK;
-    }
-    const int rc = send_far(l, to, m);
+    const int rc = send(l, to, m);
     if (rc == DN_OK) return rc;
     m->from = from;
     m->flags = flags;
@@ -508,11 +443,11 @@ static int post_on(dn_runtime *rt, dn_loop *l, dn_msg *m) {
     const dn_ref to = m->to;
 
     if (l) {
-        const int rc = send_far(l, to, m);
+        const int rc = send(l, to, m);
         return rc == DN_OK || rc == DN_ENOMEM ? rc : refused(l, m->kind, rc);
     }
     dn_loop  *there = rt->loops[ref_loop(to)];
-    const int rc = door_enter(there, to, false);
+    const int rc = admission_enter(there, to, false);
     if (rc < 0) return rc;
     m->flags |= MSG_COUNTED;
     rt_push(there, m);
@@ -560,7 +495,7 @@ int dn_post_take(dn_runtime *rt, dn_ref to, uint32_t kind, void *body, size_t si
 /* Tells those who wait once half of both ways in is free. */
 void room_check(dn_loop *l, dn_self *a) {
     const uint32_t waiting = (uint32_t)atomic_load_explicit(
-        &door_at(l, ref_slot(a->ref))->gen_waiting, memory_order_relaxed);
+        &admission_at(l, ref_slot(a->ref))->gen_waiting, memory_order_relaxed);
 
     if (a->depth > a->depth_max / 2 || waiting > a->depth_max / 2) return;
     dn_msg *m = a->room_waiters, *next;
@@ -592,7 +527,7 @@ int dn_wait_room(dn_self *self, dn_ref to) {
     int        rc = DN_OK;
     if (dn_ref_is_nobody(to) || ref_loop(to) >= l->runtime->loops_len) rc = DN_EDEAD;
     else if (here) rc = actor_find(l, to) ? DN_OK : DN_EDEAD;
-    else rc = door_enter(l->runtime->loops[ref_loop(to)], to, /* exempt= */ true);
+    else rc = admission_enter(l->runtime->loops[ref_loop(to)], to, /* exempt= */ true);
     if (rc < 0) {
         msg_free(l, m);
         return rc;

@@ -40,14 +40,13 @@ struct dn_sim {
     int64_t       mono_ms; /* of mono_ns: asked for with every event, and it moves seldom */
     dn_sim_counts counts;
     crash_target  targets[TARGETS_MAX];
+    uint32_t      targets_left;  /* of these, not free */
     uint64_t      crash_at_step; /* 0: no such order */
 
     /* One life. */
     bool       alive;
     bool       dying;     /* being taken apart: nothing is an event, nothing may fail */
-    bool       deaf;      /* that, or nobody listens to events and there is no hash of them */
     bool       running;   /* in a step: crash_jump is set */
-    bool       calm;      /* running, and nothing can happen at a step, and nobody listens */
     bool       crash_due; /* the process is gone as soon as nothing is half done */
     bool       in_event;  /* in config.on_event */
     dn_msg    *in_hand;   /* being sent: in no lane, on no wire, perhaps nobody's */
@@ -70,15 +69,15 @@ static dn_loop *sim_loop(const dn_sim *sim) { return sim->runtime.loops[0]; }
 
 /* ---- Events ---- */
 
-static inline void mix(dn_sim *sim, uint64_t word) {
+static void mix(dn_sim *sim, uint64_t word) {
     sim->hash = (sim->hash ^ word) * 0x9e3779b97f4a7c15U;
     sim->hash ^= sim->hash >> 29;
 }
 
 /* Several words at the price of one: only the last multiplication waits for the one before. When it is
  * goes without saying: the moves of the clocks are in the hash. */
-static inline void mix_event(dn_sim *sim, dn_sim_event_kind kind, dn_ref who, dn_ref other,
-                             uint32_t msg_kind, int64_t detail) {
+static void mix_event(dn_sim *sim, dn_sim_event_kind kind, dn_ref who, dn_ref other,
+                      uint32_t msg_kind, int64_t detail) {
     mix(sim, ((uint64_t)kind << 32 | msg_kind) * 0xbf58476d1ce4e5b9U +
                  who.bits * 0x94d049bb133111ebU + other.bits * 0xd6e8feb86659fd93U +
                  (uint64_t)detail * 0xa0761d6478bd642fU);
@@ -92,9 +91,8 @@ static uint64_t number_of(const dn_sim *sim, dn_ref ref) {
                : 0;
 }
 
-static __attribute__((noinline)) void tell(dn_sim *sim, dn_sim_event_kind kind, dn_ref who,
-                                           dn_ref other, uint32_t msg_kind, int64_t detail,
-                                           const char *text) {
+static void tell(dn_sim *sim, dn_sim_event_kind kind, dn_ref who, dn_ref other, uint32_t msg_kind,
+                 int64_t detail, const char *text) {
     const dn_sim_event e = {
         .step = sim->counts.steps,
         .mono_ns = sim->mono_ns,
@@ -112,45 +110,17 @@ static __attribute__((noinline)) void tell(dn_sim *sim, dn_sim_event_kind kind, 
     sim->in_event = false;
 }
 
-/* Who is hashed by address, which is as much a function of the seed as the number is. */
-static inline void event(dn_sim *sim, dn_sim_event_kind kind, dn_ref who, dn_ref other,
-                         uint32_t msg_kind, int64_t detail, const char *text) {
-    if (sim->deaf) return;
+/* An actor is hashed by its address, which is as much a function of the seed as its number is. */
+static void event(dn_sim *sim, dn_sim_event_kind kind, dn_ref who, dn_ref other, uint32_t msg_kind,
+                  int64_t detail, const char *text) {
+    if (sim->dying) return;
     if (!sim->config.unhashed) mix_event(sim, kind, who, other, msg_kind, detail);
-    if (__builtin_expect(sim->config.on_event != NULL, 0))
-        tell(sim, kind, who, other, msg_kind, detail, text);
+    if (sim->config.on_event) tell(sim, kind, who, other, msg_kind, detail, text);
 }
-
-static bool is_deaf(const dn_sim *sim) { return sim->config.unhashed && !sim->config.on_event; }
 
 /* Of the world, and not of an actor. */
 static void world_event(dn_sim *sim, dn_sim_event_kind kind, int64_t detail, const char *text) {
     event(sim, kind, DN_NOBODY, DN_NOBODY, 0, detail, text);
-}
-
-static void loop_set_calm(dn_sim *sim, bool calm) {
-    dn_loop *l = sim_loop(sim);
-
-    l->calm = calm ? &sim->counts : NULL;
-    l->near_end = calm ? l->actors.fresh : NULL;
-}
-
-static void calm_ends(dn_sim *sim) {
-    sim->calm = false;
-    loop_set_calm(sim, false);
-}
-
-/* To be looked at again whenever one of these may have changed. */
-static void calm_look(dn_sim *sim) {
-    const dn_sim_faults *f = &sim->config.faults;
-    const uint32_t       faults = f->crash_actor_ppm | f->crash_process_ppm | f->delay_ppm |
-                            f->double_reply_ppm | f->step_wall_ppm | f->slow_turn_ppm |
-                            f->fail_alloc_ppm;
-    bool ordered = sim->crash_at_step > 0 || sim->crash_due;
-
-    for (int i = 0; i < TARGETS_MAX; i++) ordered = ordered || sim->targets[i].left > 0;
-    sim->calm = sim->running && faults == 0 && !ordered && !sim->config.on_event;
-    if (sim->alive) loop_set_calm(sim, sim->calm && sim->deaf && !sim->wires);
 }
 
 static bool chance(dn_sim *sim, uint32_t ppm) {
@@ -202,7 +172,7 @@ static void life_ends(dn_sim *sim) {
     dn_loop *l = sim_loop(sim);
 
     counts_gather(sim); /* before the actors go: what they leave behind is nobody's dead letter */
-    sim->dying = sim->deaf = true;
+    sim->dying = true;
     mem_refuse(NULL, NULL);
     this_loop = l;
     l->jump = NULL;
@@ -223,10 +193,9 @@ static void life_ends(dn_sim *sim) {
     sim->numbers_len = 0;
     sim->alive = false;
     sim->dying = false;
-    sim->deaf = is_deaf(sim);
 }
 
-/* Never while the core has something half done: see step_with_care. */
+/* Never while the core has something half done: see step_taken. */
 static void process_crashes(dn_sim *sim) {
     sim->crash_due = false;
     world_event(sim, DN_SIM_CRASH_PROCESS, 0, "");
@@ -239,18 +208,13 @@ static void process_crashes(dn_sim *sim) {
 /* Something the process does has come: is it the last thing? Where the core would leave half done what it
  * has to undo (an actor's end, say, which lets go of one thing after the other), it is the last
  * but one: what differs cannot be seen from outside, and a real crash would not leak either. */
-static __attribute__((noinline)) void step_with_care(dn_sim *sim, bool half_done) {
+static void step_taken(dn_sim *sim, bool half_done) {
     if (sim->dying || !sim->running) return;
     sim->counts.steps++;
     if ((sim->crash_at_step > 0 && sim->counts.steps >= sim->crash_at_step) ||
         chance(sim, sim->config.faults.crash_process_ppm))
         sim->crash_due = true;
     if (sim->crash_due && !half_done && sim_loop(sim)->releasing == 0) process_crashes(sim);
-}
-
-static inline void step_taken(dn_sim *sim, bool half_done) {
-    if (__builtin_expect(sim->calm, 1)) sim->counts.steps++;
-    else step_with_care(sim, half_done);
 }
 
 /* ---- What the core asks of its driver ---- */
@@ -274,7 +238,7 @@ static void *own_alloc(dn_sim *sim, size_t size) {
     return memory;
 }
 
-static __attribute__((noinline)) void numbers_grow(dn_sim *sim, uint32_t slot) {
+static void numbers_grow(dn_sim *sim, uint32_t slot) {
     const size_t len = sim->numbers_len ? sim->numbers_len * 2 : 64;
     numbered    *more = own_alloc(sim, (len > slot ? len : slot + 1U) * sizeof *more);
 
@@ -294,38 +258,27 @@ static void sim_spawned(dn_loop *l, const dn_self *a) {
     event(sim, DN_SIM_SPAWN, a->ref, DN_NOBODY, 0, (int64_t)sim->actors, actor_shown(a));
 }
 
-/* Is it its turn to fail? */
+/* Does an order of dn_sim_crash_actor_at end it here? */
 static bool is_target(dn_sim *sim, const dn_self *a) {
-    for (int i = 0; i < TARGETS_MAX; i++) {
+    for (int i = 0; sim->targets_left > 0 && i < TARGETS_MAX; i++) {
         crash_target *t = &sim->targets[i];
         if (t->left == 0 || strcmp(t->name, actor_shown(a)) != 0 || --t->left > 0) continue;
-        calm_look(sim);
+        sim->targets_left--;
         return true;
     }
     return false;
-}
-
-static __attribute__((noinline)) bool fails_here(dn_sim *sim, const dn_self *a, const dn_msg *m) {
-    if (!is_target(sim, a) && !chance(sim, sim->config.faults.crash_actor_ppm)) return false;
-    sim->counts.actor_crashes++;
-    event(sim, DN_SIM_CRASH_ACTOR, a->ref, DN_NOBODY, m->kind, 0, actor_shown(a));
-    return true;
-}
-
-/* Somebody listens, or there is a hash, or it may fail. */
-static __attribute__((noinline)) bool handling_with_care(dn_sim *sim, dn_self *a, const dn_msg *m) {
-    event(sim, DN_SIM_HANDLE, a->ref, m->from, m->kind, (int64_t)msg_size(m), actor_shown(a));
-    step_taken(sim, /* half_done= */ false);
-    return !sim->calm && fails_here(sim, a, m);
 }
 
 static bool sim_handling(dn_loop *l, dn_self *a, const dn_msg *m) {
     dn_sim *sim = sim_of(l);
 
     sim->counts.handled++;
-    if (!sim->deaf || !sim->calm) return handling_with_care(sim, a, m);
-    sim->counts.steps++;
-    return false;
+    event(sim, DN_SIM_HANDLE, a->ref, m->from, m->kind, (int64_t)msg_size(m), actor_shown(a));
+    step_taken(sim, /* half_done= */ false);
+    if (!is_target(sim, a) && !chance(sim, sim->config.faults.crash_actor_ppm)) return false;
+    sim->counts.actor_crashes++;
+    event(sim, DN_SIM_CRASH_ACTOR, a->ref, DN_NOBODY, m->kind, 0, actor_shown(a));
+    return true;
 }
 
 /* ---- Ranks ---- */
@@ -444,7 +397,9 @@ static bool sent_by_hand(const dn_loop *l, const dn_msg *m) {
 }
 
 /* DN_PENDING: the message has been taken onto the wire. */
-static __attribute__((noinline)) int wire_takes(dn_sim *sim, dn_loop *l, dn_msg *m) {
+static int sim_takes(dn_loop *l, dn_msg *m) {
+    dn_sim *sim = sim_of(l);
+
     if (sim->dying) return DN_OK;
     if (m->flags & (MSG_SYSTEM | MSG_CONTROL)) {
         /* A stop is not held up, but must not overtake either: its receiver may drain first. */
@@ -470,9 +425,9 @@ static __attribute__((noinline)) int wire_takes(dn_sim *sim, dn_loop *l, dn_msg 
         double_reply(sim, l, m, due_ns);
     if (due_ns == 0) return DN_OK;
     if (!(m->flags & MSG_EXEMPT)) {
-        /* On the way it takes a place in the receiver's door, as one from another loop does. */
-        door *const    d = door_at(l, ref_slot(m->to));
-        const uint64_t seen = atomic_fetch_add_explicit(&d->gen_waiting, 1, memory_order_relaxed);
+        /* On the way it is counted in the receiver's admission, as one from another loop is. */
+        admission *const d = admission_at(l, ref_slot(m->to));
+        const uint64_t   seen = atomic_fetch_add_explicit(&d->gen_waiting, 1, memory_order_relaxed);
         if ((uint32_t)seen >= atomic_load_explicit(&d->waiting_max, memory_order_relaxed)) {
             atomic_fetch_sub_explicit(&d->gen_waiting, 1, memory_order_relaxed);
             return DN_EFULL;
@@ -481,17 +436,6 @@ static __attribute__((noinline)) int wire_takes(dn_sim *sim, dn_loop *l, dn_msg 
     }
     wire_put(sim, sender, m, due_ns);
     return DN_PENDING;
-}
-
-static int sim_takes(dn_loop *l, dn_msg *m) {
-    dn_sim *sim = sim_of(l);
-
-    if (l->calm) return DN_OK; /* and no step: most messages do not come by here then */
-    if (__builtin_expect(sim->calm && !sim->wires, 1)) {
-        if (!(m->flags & (MSG_SYSTEM | MSG_CONTROL))) sim->counts.steps++;
-        return DN_OK;
-    }
-    return wire_takes(sim, l, m);
 }
 
 static const driver sim_driver = {
@@ -517,7 +461,6 @@ int dn_sim_new(const dn_sim_config *config, dn_sim **out_sim) {
     if (!sim->config.notice) sim->config.notice = no_notice;
     sim->random = config->seed;
     sim->wall_offset_ns = config->wall_ms * NS_PER_MS;
-    sim->deaf = is_deaf(sim);
     mix(sim, config->seed);
     mix(sim, (uint64_t)config->wall_ms);
     *out_sim = sim;
@@ -663,14 +606,6 @@ static void take_turn(dn_sim *sim, const stretch *run) {
     turn_taken(sim, run);
 }
 
-/* As many as there are, as long as between them there is nothing to decide. */
-static void take_turns(dn_sim *sim, const stretch *run) {
-    loop_run_while(sim_loop(sim), &sim->calm, &sim->counts.steps);
-    if (sim->calm) return;
-    sim->counts.steps--; /* the last of them: it ended in another weather */
-    turn_taken(sim, run);
-}
-
 static bool step_inside(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     dn_loop *l = sim_loop(sim);
 
@@ -684,8 +619,7 @@ static bool step_inside(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
         step_taken(sim, /* half_done= */ false);
         return true;
     }
-    if (sim->calm && sim->config.order == DN_SIM_FIFO && !run->one_step) take_turns(sim, run);
-    else take_turn(sim, run);
+    take_turn(sim, run);
     counts_gather(sim);
     if (!sim->runtime.root_ended) return true;
     *out_end = DN_SIM_ENDED;
@@ -711,18 +645,15 @@ static bool run_on(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     }
     assert(!sim->running && "a simulation is not run from inside the simulation");
     sim->running = true;
-    calm_look(sim);
     life_enters(sim);
     if (_setjmp(sim->crash_jump) != 0) {
         sim->running = false;
-        calm_ends(sim);
         life_ends(sim);
         *out_end = DN_SIM_CRASHED;
         return false;
     }
     more = steps_inside(sim, run, out_end);
     sim->running = false;
-    calm_ends(sim);
     life_leaves(sim);
     if (!more && *out_end == DN_SIM_ENDED) {
         sim->root_reason = sim->runtime.root_reason;
@@ -785,21 +716,17 @@ void dn_sim_crash_process(dn_sim *sim) {
     if (sim->in_event || (this_loop && (!sim->running || this_loop->releasing > 0)))
         sim->crash_due = true;
     else process_crashes(sim);
-    calm_look(sim);
 }
 
-void dn_sim_crash_process_at(dn_sim *sim, uint64_t step) {
-    sim->crash_at_step = step;
-    calm_look(sim);
-}
+void dn_sim_crash_process_at(dn_sim *sim, uint64_t step) { sim->crash_at_step = step; }
 
 void dn_sim_crash_actor_at(dn_sim *sim, const char *name, uint64_t nth) {
     assert(nth > 0 && "an actor's first message from now is number 1");
     for (int i = 0; i < TARGETS_MAX; i++) {
         if (sim->targets[i].left > 0) continue;
         sim->targets[i].left = nth;
+        sim->targets_left++;
         text_copy(sim->targets[i].name, sizeof sim->targets[i].name, name);
-        calm_look(sim);
         return;
     }
     assert(false && "at most 16 actors can be told to fail at once");
@@ -816,7 +743,6 @@ void dn_sim_stop(dn_sim *sim) {
 
 void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults) {
     sim->config.faults = *faults;
-    calm_look(sim);
     if (sim->running) refuse_begin(sim);
 }
 
@@ -835,7 +761,7 @@ int64_t dn_sim_mono_ms(const dn_sim *sim) { return sim->mono_ms; }
 int64_t dn_sim_wall_ms(const dn_sim *sim) { return ms_floor(sim->mono_ns + sim->wall_offset_ns); }
 
 void dn_sim_note(dn_sim *sim, const char *text, int64_t detail) {
-    if (sim->deaf) return;
+    if (sim->dying) return;
     for (const char *c = text; *c && !sim->config.unhashed; c++) mix(sim, (unsigned char)*c);
     world_event(sim, DN_SIM_NOTE, detail, text);
 }

@@ -12,26 +12,17 @@
 
 enum { FIRST_PIECE = 16 << 10, LARGEST_PIECE = 32 << 20, PAGE = 4096 };
 
-/* Newton's way: an odd number is its own inverse in the last three bits, and each step doubles how many are right. */
-static uint64_t inverse_of(uint64_t odd) {
-    uint64_t inverse = odd;
-
-    for (int bits = 3; bits < 64; bits *= 2) inverse *= 2 - odd * inverse;
-    return inverse;
-}
-
 int slab_init(slab *s, uint32_t size, uint32_t max, bool guarded) {
     const size_t bytes = ((size_t)size * max + PAGE - 1) / PAGE * PAGE;
 
     assert(size >= sizeof(slab_block) && size % 8 == 0);
+    assert(bytes < (size_t)UINT32_MAX * 8 && "slab_index divides by 32 bits");
     memset(s, 0, sizeof *s);
     s->base = mem_reserve(bytes);
     if (!s->base) return DN_ENOMEM;
     s->fresh = s->committed = s->base;
     s->end = s->base + bytes;
     s->size = size;
-    s->shift = (uint8_t)__builtin_ctz(size);
-    s->inverse = inverse_of(size >> s->shift);
     s->guarded = guarded;
     return DN_OK;
 }

@@ -157,7 +157,6 @@ void timers_fire(dn_loop *l, wheel_entry *first) {
 
     for (wheel_entry *e = first; e; e = next) {
         next = e->next;
-        if (next) __builtin_prefetch(next);
         timer_fire(l, (timer *)e);
     }
 }

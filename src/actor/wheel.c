@@ -254,7 +254,6 @@ static uint64_t wheel_move_down(wheel *w, size_t slot, uint64_t count_max) {
     while (e && count < count_max) {
         wheel_entry *const next = e->next;
 
-        if (next) __builtin_prefetch(next);
         entry_place(w, e);
         e = next;
         count++;
@@ -343,13 +342,9 @@ static bool coarse_next(const wheel *w, unsigned level, uint64_t from, uint64_t 
 static wheel_entry *wheel_take_now(wheel *w) {
     const size_t       slot = level_slot(0, w->now);
     wheel_entry *const list = w->slot[slot];
-    const uint64_t     later = w->bits[slot / 64] >> slot % 64 >> 1;
     wheel_entry       *expired;
     size_t             count;
 
-    /* With a million timers the entries of the next slot are out of cache: fetch the first while
-     * these are being handled. */
-    if (later) __builtin_prefetch(w->slot[slot + 1 + (unsigned)__builtin_ctzll(later)]);
     w->slot[slot] = NULL;
     slot_note_empty(w, slot);
     expired = oldest_first(list, &count);
@@ -376,7 +371,6 @@ static wheel_entry *oldest_first(wheel_entry *list, size_t *out_count) {
         wheel_entry *const e = next;
 
         next = e->next;
-        if (next) __builtin_prefetch(next);
         e->next = run;
         e->link = NULL;
         run = e;
@@ -405,7 +399,6 @@ static wheel_entry *sorted(wheel_entry *first_run, wheel_entry *rest, size_t *co
             while (rest && is_older(last, rest)) {
                 last = rest; /* already linked: it follows */
                 rest = rest->next;
-                if (rest) __builtin_prefetch(rest);
                 last->link = NULL;
                 ++*count;
             }
@@ -416,7 +409,6 @@ static wheel_entry *sorted(wheel_entry *first_run, wheel_entry *rest, size_t *co
                 wheel_entry *const e = rest;
 
                 rest = e->next;
-                if (rest) __builtin_prefetch(rest);
                 e->next = run;
                 e->link = NULL;
                 run = e;
