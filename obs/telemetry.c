@@ -1,31 +1,18 @@
-/* telemetry.c - the bus: who listens to what, and the calls.
- * Nothing here waits, but for a detach from outside: an event has a bit for each handler that listens. A call first says
- * that it goes into a handler, and then looks whether that is still attached and the event's bit still set; so whoever
- * took the handler away, and after that sees nobody in it, knows that none will come.
- *
- * There are two ways to go in. A thread with a row (thread_row.h) marks the handler there, by a store; a locked
- * instruction would cost more than most handlers do. That the store is seen before the look that follows it is the care of
- * who takes a handler away: it has the kernel put a barrier into every thread of the process that runs (membarrier), and
- * then reads the marks. Threads without a row, all threads where the kernel has no such barrier, and who attaches, count
- * themselves in the word of the handler. Every change of a word or a list that a party then looks past is seq_cst: of
- * two that meet, one sees the other. */
-#define _GNU_SOURCE /* syscall */
+/* telemetry.c - the event bus: which handlers listen to which events, and the calls.
+ * An event has one bit for each handler that listens to it. An emission counts itself into a handler's slot, and then looks
+ * whether the handler is still attached and the event's bit still set. A detach clears both and then waits until nobody is
+ * counted in, so that no call begins afterwards. Both sides write first and read then, and all of it is seq_cst: of two
+ * that meet, one sees the other. Only a detach from outside a handler waits. */
 #include "diurnal/telemetry.h"
 
 #include "log.h"
-#include "thread_row.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <linux/membarrier.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-/* A slot's word: the calls under way that are counted, two flags, and how often the slot has been taken. */
+/* A slot's word: the number of calls under way, two flags, and how often the slot has been taken. */
 #define CALLS    UINT64_C(0xffffffff)
 #define ATTACHED (UINT64_C(1) << 32) /* calls are let through; the fields below are set */
 #define TAKEN    (UINT64_C(1) << 33) /* not to be had */
@@ -42,20 +29,11 @@ typedef struct slot {
 
 static slot slots[DN_TELEMETRY_HANDLERS_MAX];
 
-/* The handlers a thread with a row is in, a bit each. That thread writes, any thread reads. */
-typedef struct mark {
-    _Alignas(64) _Atomic(uint32_t) calls;
-} mark;
-
-static mark           marks[THREAD_ROWS];
-static atomic_bool    marks_count; /* once true, for ever */
-static pthread_once_t marks_once = PTHREAD_ONCE_INIT;
-
 /* All events there are, newest first; none ever goes. */
 static _Atomic(dn_event *) events;
 
-/* The handlers this thread is in and counted in. */
-static _Thread_local uint32_t counted_here;
+/* The handlers this thread is in, a bit each. */
+static _Thread_local uint32_t running_here;
 
 _Static_assert(DN_TELEMETRY_HANDLERS_MAX <= 32, "an event has a bit for each handler");
 
@@ -83,49 +61,6 @@ static bool name_begins_with(const char *name, const char *prefix) {
 
     if (len == 0) return true;
     return strncmp(name, prefix, len) == 0 && (name[len] == '\0' || name[len] == '.');
-}
-
-/* ---- The marks ---- */
-
-static int membarrier(int command) { return (int)syscall(SYS_membarrier, command, 0, 0); }
-
-static void marks_begin(void) {
-    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
-        atomic_store_explicit(&marks_count, true, memory_order_relaxed);
-}
-
-/* NULL: be counted. relaxed: until it is seen to be true, that is right too. */
-static mark *mark_mine(void) {
-    if (!atomic_load_explicit(&marks_count, memory_order_relaxed)) return NULL;
-    const int row = thread_row_mine();
-    return row == THREAD_ROW_NONE ? NULL : &marks[row];
-}
-
-/* Those that went in before this stand in the marks; those that go in behind it see what was taken away before it. */
-static void marks_settle(void) {
-    if (!atomic_load_explicit(&marks_count, memory_order_relaxed)) return;
-    while (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
-        assert(errno == ENOMEM); /* the kernel's own, and not for long */
-        sched_yield();
-    }
-}
-
-/* release: pairs with marks_have, which means the calls before it too. */
-static void mark_set(mark *m, uint32_t calls) {
-    atomic_store_explicit(&m->calls, calls, memory_order_release);
-}
-
-/* The handlers this thread is in, whichever way. */
-static uint32_t running_here(void) {
-    const mark *m = thread_row_here ? &marks[thread_row_here - 1] : NULL;
-
-    return counted_here | (m ? atomic_load_explicit(&m->calls, memory_order_relaxed) : 0);
-}
-
-static bool marks_have(uint32_t bit) {
-    for (int i = 0; i < THREAD_ROWS; i++)
-        if (atomic_load_explicit(&marks[i].calls, memory_order_acquire) & bit) return true;
-    return false;
 }
 
 /* ---- The words ---- */
@@ -166,7 +101,6 @@ static bool slot_shut(slot *s, uint64_t life) {
     } while (!atomic_compare_exchange_weak_explicit(&s->word, &word, word & ~ATTACHED,
                                                     memory_order_seq_cst, memory_order_seq_cst));
     for (dn_event *e = events_look(); e; e = e->next) event_ignore(e, bit_of(s));
-    marks_settle();
     atomic_fetch_and_explicit(&s->word, ~TAKEN, memory_order_seq_cst);
     return true;
 }
@@ -216,48 +150,27 @@ static void slot_call(slot *s, uint32_t bit, const dn_event *event, const dn_val
                dn_error_text(rc));
 }
 
-static void emit_counted(uint32_t left, const dn_event *event, const dn_value *values) {
-    const uint32_t before = counted_here;
+/* A handler that this thread is in already is passed over: it does not call itself. */
+void dn_event_emit(dn_event *event, const dn_value *values) {
+    const uint32_t before = running_here;
 
-    for (; left; left &= left - 1) {
+    for (uint32_t left = event_handlers(event) & ~before; left; left &= left - 1) {
         slot          *s = &slots[__builtin_ctz(left)];
         const uint32_t bit = left & -left;
-        counted_here = before | bit;
+        running_here = before | bit;
         if (slot_enter(s)) slot_call(s, bit, event, values);
         slot_leave(s);
     }
-    counted_here = before;
-}
-
-static void emit_marked(mark *m, uint32_t left, const dn_event *event, const dn_value *values) {
-    const uint32_t before = atomic_load_explicit(&m->calls, memory_order_relaxed);
-
-    for (left &= ~before; left; left &= left - 1) {
-        slot          *s = &slots[__builtin_ctz(left)];
-        const uint32_t bit = left & -left;
-        mark_set(m, before | bit);
-        atomic_signal_fence(memory_order_seq_cst); /* pairs with marks_settle */
-        if (slot_look(s) & ATTACHED) slot_call(s, bit, event, values);
-        mark_set(m, before);
-    }
-}
-
-/* Who runs on this thread is passed by. Its way of going in may have changed since an emission that this one is within. */
-void dn_event_emit(dn_event *event, const dn_value *values) {
-    const uint32_t left = event_handlers(event) & ~counted_here;
-    mark          *m = mark_mine();
-
-    if (m) emit_marked(m, left, event, values);
-    else emit_counted(left, event, values);
+    running_here = before;
 }
 
 /* ---- Handlers ---- */
 
-/* No call may be in it: one that was late for the life before still has to leave. Who let it go has settled the marks. */
+/* No call may be in it: one that came too late for the life before still has to leave. */
 static bool slot_take(slot *s) {
     uint64_t word = slot_look(s);
 
-    while (!(word & (TAKEN | CALLS)) && !marks_have(bit_of(s))) {
+    while (!(word & (TAKEN | CALLS))) {
         if (atomic_compare_exchange_weak_explicit(&s->word, &word, (word | TAKEN) + LIFE,
                                                   memory_order_seq_cst, memory_order_seq_cst))
             return true;
@@ -275,7 +188,6 @@ int dn_telemetry_attach(const char *name, const char *prefix, dn_telemetry_fn *f
 
     assert(name && prefix && fn && out_id);
     if (strlen(name) > DN_EVENT_NAME_MAX || (*prefix && !name_is_sound(prefix))) return DN_EINVAL;
-    pthread_once(&marks_once, marks_begin);
     while (i < DN_TELEMETRY_HANDLERS_MAX && !slot_take(&slots[i])) i++;
     if (i == DN_TELEMETRY_HANDLERS_MAX) return DN_EFULL;
 
@@ -297,10 +209,9 @@ int dn_telemetry_detach(dn_telemetry_id id) {
     const uint64_t life = id / DN_TELEMETRY_HANDLERS_MAX;
     uint64_t       word;
 
-    /* Whoever else shuts it may not have come to that yet. */
-    if (!slot_shut(s, life)) marks_settle();
-    while (word = slot_look(s), word / LIFE == life && ((word & CALLS) || marks_have(bit_of(s)))) {
-        if (running_here()) return DN_PENDING;
+    (void)slot_shut(s, life); /* false: another thread has done so */
+    while (word = slot_look(s), word / LIFE == life && (word & CALLS)) {
+        if (running_here) return DN_PENDING;
         sched_yield(); /* a handler is brief */
     }
     return DN_OK;
