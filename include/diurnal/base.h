@@ -1,6 +1,6 @@
-/* base.h - the few words every diurnal header shares: error codes and ownership helpers.
- * Functions return DN_OK or a negative DN_E code, never a bare -1. Positive codes are answers
- * that only some functions give, and their headers say which. */
+/* base.h - error codes and ownership helpers, shared by every diurnal header.
+ * Functions return DN_OK or a negative DN_E code, never a bare -1. Only functions whose header says so return a positive
+ * code. */
 #ifndef DIURNAL_BASE_H
 #define DIURNAL_BASE_H
 
@@ -36,10 +36,10 @@ enum {
 /* The sentence of a code; never NULL. Any thread. */
 const char *dn_error_text(int code);
 
-/* The answer matters: ignoring it is a compile-time warning. */
+/* Ignoring the result is a compile-time warning. */
 #define DN_MUST_USE __attribute__((warn_unused_result))
 
-/* A pointer that frees itself at the end of its scope, and the way to hand it over before. */
+/* DN_AUTO: a pointer that is freed at the end of its scope. MSG_TAKE: returns the pointer and sets the owner to NULL. */
 #define DN_AUTO(type) __attribute__((cleanup(type##_freep))) type *
 #define DN_TAKE(owner)                                                                             \
     __extension__({                                                                                \
@@ -48,7 +48,7 @@ const char *dn_error_text(int code);
         dn_taken_;                                                                                 \
     })
 
-/* An array with its length, for tables given by value. */
+/* An array and its length, for tables that are passed by value. */
 #define DN_SLICE(array)                                                                            \
     { (array), sizeof(array) / sizeof((array)[0]) }
 

@@ -1,12 +1,10 @@
-/* sim.h - the same actors in a world made of a seed.
+/* sim.h - runs actors in a deterministic simulation.
  *
- * One thread, virtual clocks, and the next ready actor picked by a seeded generator; faults come from
- * the seed too, or are placed by hand. What a run does is a function of its seed and of nothing
- * else: the same seed gives the same events and the same hash, on every machine.
+ * A simulation has one thread and virtual clocks. A seeded generator picks the next ready actor and the faults; faults can also
+ * be placed by hand. A run depends on its seed only: the same seed gives the same events and the same hash on every machine.
  *
- * A dn_sim outlives the simulated process: a process crash ends every actor with nothing called (what
- * they owned is released, as a kernel would), and dn_sim_boot starts the next life on the same clocks.
- * What must survive a crash lives outside the actors, with the caller. */
+ * A dn_sim outlives the simulated process. A process crash ends all actors without calling them; what they own is released, as
+ * a kernel would. dn_sim_boot starts the next life on the same clocks. State that must survive a crash belongs to the caller. */
 #ifndef DIURNAL_SIM_H
 #define DIURNAL_SIM_H
 
@@ -14,27 +12,25 @@
 
 typedef struct dn_sim dn_sim;
 
-/* Chances out of a million, asked each time the thing could happen. All 0: no fault comes by itself. */
+/* Chances out of a million, drawn each time the fault could happen. All 0: no random faults. */
 typedef struct dn_sim_faults {
-    /* For each message: its receiver fails instead of handling it. */
+    /* For each message: the receiver fails instead of handling it. */
     uint32_t crash_actor_ppm;
-    /* For each step: the process is gone. */
+    /* For each step: the process crashes. */
     uint32_t crash_process_ppm;
-    /* For each message: it takes up to delay_ms_max on the way. What the same sender sends the same
-     * receiver later still comes later; what it has sent when it ends is there at once, before anything from who has
-     * heard of its end. */
+    /* For each message: it is delayed by up to delay_ms_max. Messages from one sender to one receiver keep their order.
+     * When a sender ends, its messages are delivered at once, before any from an actor that was told of the end. */
     uint32_t delay_ppm;
     int64_t  delay_ms_max;
-    /* For each reply: it arrives twice (unless its body is one that dn_msg_new_take was given). */
+    /* For each reply: it arrives twice, unless its body came from dn_msg_new_take. */
     uint32_t double_reply_ppm;
-    /* For each step: the wall clock steps by up to step_wall_ms_max either way. */
+    /* For each step: the wall clock steps by up to step_wall_ms_max, forwards or backwards. */
     uint32_t step_wall_ppm;
     int64_t  step_wall_ms_max;
-    /* For each turn of an actor: it takes up to slow_turn_ms_max, and timers come due behind it, while
-     * others are ready. */
+    /* For each turn of an actor: it takes up to slow_turn_ms_max, so that timers come due while other actors are ready. */
     uint32_t slow_turn_ppm;
     int64_t  slow_turn_ms_max;
-    /* For each memory request to the system: it is refused. */
+    /* For each allocation from the system: it fails. */
     uint32_t fail_alloc_ppm;
 } dn_sim_faults;
 
@@ -61,7 +57,7 @@ typedef enum dn_sim_event_kind {
     DN_SIM_NOTE, /* dn_sim_note */
 } dn_sim_event_kind;
 
-/* Actors are numbered in the order of their creation, over all lives; 0 is none. */
+/* Actors are numbered in the order of their creation, over all lives; 0: none. */
 typedef struct dn_sim_event {
     uint64_t          step;
     int64_t           mono_ns, wall_ms;
@@ -69,16 +65,16 @@ typedef struct dn_sim_event {
     uint32_t          msg_kind;
     uint64_t          actor, other;
     int64_t           detail;
-    const char       *name; /* of the actor, or of the note; "" if none */
+    const char       *name; /* of the actor or the note; "" if none */
 } dn_sim_event;
 
-/* Whose turn is next of those that are ready, and for how many messages. */
+/* Which ready actor has the next turn, and for how many messages. */
 typedef enum dn_sim_order {
-    DN_SIM_ANY,  /* anybody's, for one to eight: the generator says. Finds bugs */
-    DN_SIM_FIFO, /* whoever has been ready longest, for 64: as the real loops do it. Faster */
+    DN_SIM_ANY,  /* a random one, for one to eight messages: finds bugs */
+    DN_SIM_FIFO, /* the one that is ready longest, for 64 messages: as real loops do */
 } dn_sim_order;
 
-/* An order of what comes due at one instant, up to rank DN_SIM_RANKS - 1. */
+/* Timers of one instant fire by rank, from 0 to DN_SIM_RANKS - 1. */
 enum { DN_SIM_RANKS = 4 };
 
 typedef struct dn_sim_config {
@@ -87,14 +83,13 @@ typedef struct dn_sim_config {
     dn_sim_faults faults;
     dn_sim_order  order;
 
-    /* Which timers go first at an instant: those of rank 0 are delivered, all runs until nobody is ready, then
-     * those of rank 1, and so on. One that is armed meanwhile and due at that instant joins by its rank: of
-     * those that wait the lowest is always next. kind is that of the timer's message, DN_MSG_CALL_FAILED of a
-     * call's deadline. Asked when the timer comes due; it may still be cancelled. NULL: all are of rank 0. */
+    /* The rank of a timer, asked when it comes due. Timers of rank 0 fire; when no actor is ready, those of rank 1 fire, and
+     * so on. A timer that is armed meanwhile for the same instant joins its rank, and the lowest rank is always next. kind:
+     * of the timer's message, DN_MSG_CALL_FAILED for the deadline of a call. NULL: all timers have rank 0. */
     int (*timer_rank)(void *context, const char *actor_class_name, uint32_t kind);
     void *timer_rank_context;
 
-    bool unhashed; /* dn_sim_hash will not be asked */
+    bool unhashed; /* the caller does not use dn_sim_hash */
 
     dn_notice_fn *notice; /* NULL: silent */
     void         *notice_context;
@@ -105,59 +100,58 @@ typedef struct dn_sim_config {
 DN_MUST_USE int dn_sim_new(const dn_sim_config *config, dn_sim **out_sim);
 void            dn_sim_free(dn_sim *sim); /* accepts NULL */
 
-/* Begins a life: starts the root. DN_OK, DN_PENDING, or why there is none. Not while one is on. */
+/* Begins a life: starts the root. DN_OK, DN_PENDING, or the code of the failed start. Must not be called during a life. */
 DN_MUST_USE int dn_sim_boot(dn_sim *sim, const dn_spawn_spec *root);
 
 typedef enum dn_sim_end {
     DN_SIM_TIME_UP, /* the steady clock has reached the given instant */
-    DN_SIM_IDLE,    /* nothing is ready and no timer is armed */
-    DN_SIM_CRASHED, /* the process is gone; dn_sim_boot begins the next life */
-    DN_SIM_ENDED,   /* the root has ended by itself */
+    DN_SIM_IDLE,    /* no actor is ready, and no timer is armed */
+    DN_SIM_CRASHED, /* the process has crashed; dn_sim_boot begins the next life */
+    DN_SIM_ENDED,   /* the root has ended */
 } dn_sim_end;
 
-/* Runs until the steady clock, which begins at 0, stands at mono_ms, or less if it ends sooner. */
+/* Runs until the steady clock, which begins at 0, is at mono_ms; less if the run ends earlier. */
 dn_sim_end dn_sim_run(dn_sim *sim, int64_t mono_ms);
 
-/* Runs all that happens before the clock stands at mono_ms, and leaves it there: nothing of that instant has
- * happened, and what the caller does now comes first in it. DN_SIM_IDLE: it stands there, and no timer
- * is armed. At or beyond that instant already, it does nothing. */
+/* Runs all that happens before mono_ms, and leaves the clock there: nothing of that instant has happened yet, so what the caller
+ * does now comes first. DN_SIM_IDLE: the clock is there, and no timer is armed. Does nothing if the clock is there already. */
 dn_sim_end dn_sim_run_before(dn_sim *sim, int64_t mono_ms);
 
-/* Runs until nobody is ready; the clock stays where it is, and no timer fires. */
+/* Runs until no actor is ready. The clock does not move, and no timer fires. */
 dn_sim_end dn_sim_settle(dn_sim *sim);
 
-/* One step: one turn of one actor, or the clocks' move to the next timer (not
- * beyond mono_ms), or the delivery of the next rank of timers. */
+/* Runs one turn of one actor, or moves the clocks to the next timer (not beyond mono_ms), or fires the next rank of timers.
+ * True: a step was made. False: the run is over, and *out_end says how. */
 bool dn_sim_step(dn_sim *sim, int64_t mono_ms, dn_sim_end *out_end);
 
-/* How the root ended (DN_SIM_ENDED). */
+/* The reason of the root's end, after DN_SIM_ENDED. */
 int dn_sim_root_reason(const dn_sim *sim);
 
 /* ---- By hand ---- */
 
-/* The clocks move while nobody runs: the process is down. */
+/* Moves the clocks while no actor runs, as if the process were down. */
 void dn_sim_pass(dn_sim *sim, int64_t ms);
 void dn_sim_step_wall(dn_sim *sim, int64_t ms);
 
-/* Now; from on_event, a release function or a starting root: right after. */
+/* Crashes the process: at once, or right after the present call of on_event, of a release function, or of the root's init. */
 void dn_sim_crash_process(dn_sim *sim);
-/* When dn_sim_counts.steps gets there. */
+/* The same when dn_sim_counts.steps reaches step. */
 void dn_sim_crash_process_at(dn_sim *sim, uint64_t step);
-/* At its nth message; 1 is the next. */
+/* The actor of that name fails at its nth message from now; 1: the next one. */
 void dn_sim_crash_actor_at(dn_sim *sim, const char *name, uint64_t nth);
 
-void dn_sim_stop(dn_sim *sim);                                    /* asks the root to stop */
-void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults); /* all 0: faults stop */
+void dn_sim_stop(dn_sim *sim);                                    /* requests a stop of the root */
+void dn_sim_set_faults(dn_sim *sim, const dn_sim_faults *faults); /* all 0: no more faults */
 
 /* ---- Looking ---- */
-dn_runtime *dn_sim_runtime(dn_sim *sim); /* of the present life: for dn_post, dn_runtime_name */
+dn_runtime *dn_sim_runtime(dn_sim *sim); /* of the present life, for dn_post and dn_runtime_name */
 const dn_sim_counts *dn_sim_counts_borrow(const dn_sim *sim);
 uint64_t             dn_sim_hash(const dn_sim *sim); /* of every event so far */
-uint64_t             dn_sim_random(dn_sim *sim);     /* for the world around: the same generator */
+uint64_t             dn_sim_random(dn_sim *sim);     /* from the generator of the simulation */
 int64_t              dn_sim_mono_ms(const dn_sim *sim);
 int64_t              dn_sim_wall_ms(const dn_sim *sim);
 
-/* Puts a line of the world's own into the event log and the hash. actor may be NULL. */
+/* Adds an event of the caller's own to the events and the hash. Borrows text for the call. */
 void dn_sim_note(dn_sim *sim, const char *text, int64_t detail);
 
 #endif

@@ -1,11 +1,11 @@
-/* telemetry.h - the bus: named events with typed values, for whoever listens.
- * Who emits knows nothing of who listens: an event nobody listens to costs a load and a branch, an emission takes no
- * lock, and a handler that fails is no failure of the emitter. Values say what happened; they steer nothing.
+/* telemetry.h - the event bus: named events with typed values.
+ * The emitter does not know the handlers. An event without handlers costs a load and a branch. An emission takes no lock, and a
+ * handler that fails does not affect the emitter. Values describe what happened; they control nothing.
  *
  *     #define JOB_DONE(MEASUREMENT, METADATA) \
  *         MEASUREMENT(REAL, duration_ms)      \
  *         METADATA(TEXT, result)
- *     DN_EVENT_DECLARE(job_done, JOB_DONE)               in the header of who emits, or above the next line
+ *     DN_EVENT_DECLARE(job_done, JOB_DONE)               in the emitter's header, or above the next line
  *     DN_EVENT_DEFINE(job_done, "job.done", JOB_DONE)    in one file
  *
  *     DN_EMIT(job_done, .duration_ms = 12.5, .result = "ok");
@@ -26,7 +26,7 @@ enum {
 
 typedef enum dn_field_type { DN_INTEGER, DN_REAL, DN_TEXT } dn_field_type;
 
-/* Measurements are what may be summed up and compared; metadata says of what. */
+/* Measurements are numbers to add up and compare; metadata says what they belong to. */
 typedef enum dn_field_role { DN_MEASUREMENT, DN_METADATA } dn_field_role;
 
 typedef struct dn_field {
@@ -38,33 +38,33 @@ typedef struct dn_field {
 typedef union dn_value {
     int64_t     integer;
     double      real;
-    const char *text; /* NULL: there is none */
+    const char *text; /* NULL: none */
 } dn_value;
 
-/* Static, and declared by the macros below. Names are segments of a-z, 0-9 and _, joined by dots. */
+/* Defined by the macros below, and static. A name is segments of a-z, 0-9 and _, joined by dots. */
 typedef struct dn_event {
     const char      *name;
     const dn_field  *fields;
     size_t           fields_len;
-    uint32_t         handlers; /* the bus's own: a bit for each handler that listens */
-    struct dn_event *next;     /* the bus's own */
+    uint32_t         handlers; /* for the bus only: one bit for each handler that listens */
+    struct dn_event *next;     /* for the bus only */
 } dn_event;
 
-/* Whether anybody listens: for values that are dear to compute. Any thread. */
+/* Does any handler listen? For values that are expensive to compute. Any thread. */
 bool dn_event_wanted(const dn_event *event);
 
-/* For handlers that want certain values: once, before they attach, so that no event has its names compared.
- * The event of that name, or NULL: none has registered yet. Any thread. */
+/* The event of that name, or NULL if there is none. For handlers, once before they attach, so that they need not compare names
+ * at each event. Any thread. */
 const dn_event *dn_event_find(const char *name);
-/* Where the value stands, or DN_EINVAL: the event has no such field, or not of that type. Any thread. */
+/* The index of the field among the values. DN_EINVAL: the event has no field of that name and type. Any thread. */
 DN_MUST_USE int dn_event_field(const dn_event *event, const char *name, dn_field_type type);
 
-/* Calls each handler that listens, in no promised order, on this thread; returns when they have returned. Borrows
- * the values, one for each field, for the call. DN_EMIT is how to call it. Any thread, handlers included: what a
- * handler emits reaches all but those that are running on this thread, so it cannot call itself. */
+/* Calls each handler that listens, on this thread and in any order, and returns when they have returned. Borrows the values, one
+ * for each field, for the call. Use DN_EMIT. Any thread, and handlers: an event emitted by a handler reaches all handlers but
+ * those that run on this thread, so a handler cannot call itself. */
 void dn_event_emit(dn_event *event, const dn_value *values);
 
-/* Emits, if anybody listens: only then are the values computed. At least one field. Any thread. */
+/* Emits the event if a handler listens; the values are computed only then. At least one field. Any thread. */
 #define DN_EMIT(event, ...)                                                                        \
     do {                                                                                           \
         _Static_assert(DN_COUNT_(__VA_ARGS__) == event##_fields_len,                               \
@@ -74,42 +74,38 @@ void dn_event_emit(dn_event *event, const dn_value *values);
 
 #define DN_EVENT_DECLARE(event, FIELDS) DN_EVENT_TYPE_(event, DN_NO_FIELDS, FIELDS)
 
-/* The event is known to the bus before main. */
+/* The event is registered before main. */
 #define DN_EVENT_DEFINE(event, name, FIELDS) DN_EVENT_OBJECT_(event, name, DN_NO_FIELDS, FIELDS)
 
 #define DN_NO_FIELDS(MEASUREMENT, METADATA)
 
 /* ---- Handlers ---- */
 
-/* Called on the thread that emits, which waits for it: brief, and without waiting itself. event and values are
- * borrowed for the call, texts included. Negative: it has failed, is detached, and a line in the log says so; the
- * emitter does not notice. Several threads may be in it at once. It always returns: it must not end the actor that
- * happens to run there (dn_fail, dn_require). */
+/* A handler. It runs on the emitter's thread, which waits for it, so it must be brief and must not block. Several threads may call
+ * it at once. Borrows event, values and texts for the call. A negative result is a failure: the handler is detached and the
+ * log says so; the emitter is not affected. It must not call dn_fail or dn_require, which would end the emitting actor. */
 typedef int dn_telemetry_fn(void *context, const dn_event *event, const dn_value *values);
 
 typedef uint64_t dn_telemetry_id; /* never 0, and not used again */
 
-/* From now on fn(context) is called for every event whose name begins with the segments of prefix: "sched.job" is for
- * sched.job and sched.job.stop and not for sched.jobs, "" is for all. Events that are emitted for the first time
- * later are no exception. The same function may be attached again. name is for the log; both texts are
- * copied. DN_EINVAL: a text is too long, or the prefix cannot begin a name; DN_EFULL: too many handlers, and none is
- * put out for this one. Any thread, handlers included. */
+/* Attaches fn(context) to every event whose name begins with the segments of prefix, also to events that are first emitted later:
+ * "sched.job" means sched.job and sched.job.stop but not sched.jobs; "" means all. A function may be attached several times.
+ * name is for the log. Both texts are copied. DN_EINVAL: a text is too long, or no name can begin with prefix. DN_EFULL: there
+ * are DN_TELEMETRY_HANDLERS_MAX handlers. Any thread, and handlers. */
 DN_MUST_USE int dn_telemetry_attach(const char *name, const char *prefix, dn_telemetry_fn *fn,
                                     void *context, dn_telemetry_id *out_id);
 
-/* No emission that begins after this calls the handler. DN_OK: it runs nowhere any more and will not run again, so
- * its context may go. Waits for calls under way on other threads to return.
- *
- * From inside a handler, this one or another, nothing waits, for two that wait for each other would wait for ever.
- * It then answers DN_PENDING: the handler may still be running, here and on other threads. Whoever owns the context
- * detaches once more from outside. An id that is detached already, by this or by its failure, is no error: that is
- * how one waits for its last call. Any thread. */
+/* Detaches a handler: no emission that begins afterwards calls it. Waits until its calls on other threads have returned.
+ * DN_OK: it will not run any more, and its context may be freed.
+ * DN_PENDING: called from inside a handler, where waiting could deadlock. The handler may still run, here or on other threads;
+ * the owner of the context must detach it again from outside a handler.
+ * Detaching an id twice is no error, also after the handler has failed. Any thread. */
 int dn_telemetry_detach(dn_telemetry_id id);
 
 /* ---- Spans ----
- * Something that begins and ends, as three events: <name>.start (monotonic_ns), <name>.stop (duration_ms) and
- * <name>.exception (duration_ms, and the metadata reason, a DN_E code, and why). Each has further fields as its
- * lists say; the exception has those of the start.
+ * A span begins and ends. It has three events: <name>.start (monotonic_ns), <name>.stop (duration_ms) and <name>.exception
+ * (duration_ms, and the metadata reason, a DN_E code, and why). Its lists add further fields; the exception has those of the
+ * start.
  *
  *     DN_SPAN_DECLARE(job, JOB_START, JOB_STOP)
  *     DN_SPAN_DEFINE(job, "sched.job", JOB_START, JOB_STOP)
@@ -118,9 +114,8 @@ int dn_telemetry_detach(dn_telemetry_id id);
  *     DN_SPAN_START(job, &span, dn_mono_ns(self), .user = "ada");
  *     DN_SPAN_STOP(job, &span, dn_mono_ns(self), .result = "ok");
  *
- * A span is a value of who has it: any number may be under way, in and across each other. The instants are the
- * caller's monotonic clock; the bus has none. Of a span that is over, or all zeros, no end is emitted: each start
- * has one end, whatever a clean-up does. */
+ * A span is a value of the caller's; any number of spans may overlap. The caller passes the instants of its monotonic clock. The
+ * end of a span that is over, or all zeros, emits nothing, so each start has one end. */
 typedef struct dn_span {
     int64_t started_ns;
     bool    open;
@@ -187,7 +182,7 @@ static inline bool dn_span_end_(dn_span *span, int64_t now_ns, double *out_ms) {
 #define DN_FIELD_MEASUREMENT_(type, name) {#name, DN_##type, DN_MEASUREMENT},
 #define DN_FIELD_METADATA_(type, name)    {#name, DN_##type, DN_METADATA},
 
-/* Values given by position could change places unnoticed. */
+/* Values given by position could be swapped unnoticed. */
 #if defined __GNUC__ && !defined __clang__
 #define DN_BY_NAME_ __attribute__((designated_init))
 #else
