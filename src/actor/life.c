@@ -98,6 +98,15 @@ name_slot *actor_name_slot(const dn_self *a) {
     return (name_slot *)(void *)((uintptr_t)actor_shown(a) - offsetof(name_slot, text));
 }
 
+bool actor_is_sound(const dn_self *a) {
+    if (!actor_lives(a) || !a->loop || !a->cls || a->phase == PHASE_FREE || a->phase == PHASE_GONE)
+        return false;
+    if (!a->user_head && (a->depth > 0 || a->far_depth > 0)) return false;
+    if (a->depth > a->depth_max || a->depth_peak < a->depth || a->flushed > a->handled)
+        return false;
+    return !a->sys_last || a->flags & ACTOR_URGENT;
+}
+
 /* A slot, with an address nobody has had before. */
 static dn_self *actor_take(dn_loop *l) {
     dn_self *a = slab_take(&l->actors);
@@ -287,6 +296,7 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
         return rc;
     }
     a->phase = PHASE_ALIVE;
+    assert(actor_is_sound(a));
     return DN_OK;
 }
 
@@ -383,6 +393,7 @@ void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly
     const bool   wanted_orderly = orderly;
     char         last_words[DN_CRASH_WHY_MAX];
 
+    assert(actor_is_sound(a));
     last_words[0] = '\0';
     if (orderly && a->flags & ACTOR_FLUSHES && a->flushed != a->handled)
         orderly = actor_guarded(l, a, call_flush, a);

@@ -70,7 +70,15 @@ int loop_init(dn_loop *l, dn_runtime *rt, uint8_t index, const char *label, cons
     wheel_init(l->wheel, l->mono_ns / 1000000);
     l->stride = l->window = l->until_clock = 1;
     l->polled_ns = l->mono_ns;
+    assert(loop_is_sound(l));
     return DN_OK;
+}
+
+bool loop_is_sound(const dn_loop *l) {
+    if (l->jump || l->handling || l->handling_outside || l->counted > 0) return false;
+    if (atomic_load_explicit(&l->running, memory_order_relaxed)) return false;
+    if (l->until_clock == 0 || l->until_clock > l->window) return false;
+    return (l->run_head == RUN_END) == (l->run_tail == &l->run_head) && *l->run_tail == RUN_END;
 }
 
 void loop_drop_inbox(dn_loop *l) {
@@ -411,6 +419,7 @@ static __attribute__((noinline)) void run_turns(dn_loop *l) {
 void loop_run(dn_loop *l) {
     jmp_buf jump;
 
+    assert(loop_is_sound(l));
     if (!loop_has_ready(l)) return;
     /* cppcheck-suppress autoVariables; taken back by run_over, before this frame goes */
     l->jump = &jump;
@@ -418,6 +427,7 @@ void loop_run(dn_loop *l) {
     l->crash_points++;
     run_turns(l);
     run_over(l);
+    assert(loop_is_sound(l));
 }
 
 uint32_t loop_ready(const dn_loop *l) {
@@ -435,7 +445,9 @@ static __attribute__((noinline)) dn_self *run_take_nth(dn_loop *l, uint32_t nth)
 }
 
 void loop_run_nth(dn_loop *l, uint32_t nth, int budget) {
-    jmp_buf  jump;
+    jmp_buf jump;
+
+    assert(loop_is_sound(l));
     dn_self *a = run_take_nth(l, nth);
 
     /* cppcheck-suppress autoVariables; taken back by run_over, before this frame goes */
@@ -443,4 +455,5 @@ void loop_run_nth(dn_loop *l, uint32_t nth, int budget) {
     if (_setjmp(jump) != 0) recover(l);
     else turn(l, a, budget);
     run_over(l);
+    assert(loop_is_sound(l));
 }

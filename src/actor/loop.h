@@ -279,8 +279,10 @@ extern _Thread_local dn_loop *this_loop;
 
 DN_MUST_USE int loop_init(dn_loop *l, dn_runtime *rt, uint8_t index, const char *name,
                           const driver *d, void *driver_data);
-void            loop_drop_inbox(dn_loop *l); /* at the end: nobody is left to get any of it */
-void            loop_done(dn_loop *l); /* all its actors have ended; frees all but its messages */
+/* Between two runs: no actor runs, and the run queue is whole at both ends. */
+bool loop_is_sound(const dn_loop *l);
+void loop_drop_inbox(dn_loop *l); /* at the end: nobody is left to get any of it */
+void loop_done(dn_loop *l);       /* all its actors have ended; frees all but its messages */
 
 /* Runs actors until none is ready or POLL_NS have passed since polled_ns. */
 void loop_run(dn_loop *l);
@@ -335,6 +337,7 @@ static inline bool admission_open(const dn_loop *there, dn_ref ref) {
 }
 
 /* ---- life.c ---- */
+bool            actor_is_sound(const dn_self *a); /* one that lives */
 DN_MUST_USE int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec *spec,
                             dn_msg *ack, uint16_t flags, dn_ref *out_ref);
 /* Not while a is in the middle of its turn. */

@@ -24,11 +24,21 @@ int slab_init(slab *s, uint32_t size, uint32_t max, bool guarded) {
     s->end = s->base + bytes;
     s->size = size;
     s->guarded = guarded;
+    assert(slab_is_sound(s));
     return DN_OK;
+}
+
+bool slab_is_sound(const slab *s) {
+    if (!s->base || s->size < sizeof(slab_block) || s->size % 8 != 0) return false;
+    if (s->fresh < s->base || s->fresh > s->committed || s->committed > s->end) return false;
+    if ((size_t)(s->fresh - s->base) % s->size != 0) return false;
+    const char *first = (const char *)s->free;
+    return !first || (first >= s->base && first < s->fresh);
 }
 
 void slab_done(slab *s) {
     if (!s->base) return;
+    assert(slab_is_sound(s));
 #if SLAB_GUARDS
     ASAN_UNPOISON_MEMORY_REGION(s->base, (size_t)(s->committed - s->base));
 #endif
@@ -48,11 +58,13 @@ static bool slab_grow(slab *s) {
 }
 
 void *slab_take_slow(slab *s) {
+    assert(slab_is_sound(s));
     while ((size_t)(s->committed - s->fresh) < s->size) {
         if (!slab_grow(s)) return NULL;
     }
     void *block = s->fresh;
     s->fresh += s->size;
+    assert(slab_is_sound(s));
     return block;
 }
 

@@ -26,6 +26,7 @@ typedef struct slab {
 DN_MUST_USE int slab_init(slab *s, uint32_t size, uint32_t max, bool guarded);
 void            slab_done(slab *s); /* accepts one that was never initialised, if zeroed */
 
+bool  slab_is_sound(const slab *s);
 void *slab_take_slow(slab *s);
 void  slab_guard(const slab *s, void *block);
 void  slab_unguard(const slab *s, void *block);
