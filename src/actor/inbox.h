@@ -72,8 +72,9 @@ static inline dn_msg *inbox_take(inbox *box) {
 
     while (newest) {
         dn_msg *next = newest->next;
-        /* They come from another core, and each says where the next one is: without this every one of them
-         * would be waited for in turn. In a request this is no pointer; then it fetches nothing. */
+        /* The blocks come from another core, and each holds the address of the next: without the prefetch this loop waits
+         * for each of them in turn. fanin_bounded of two loops in bench/actors needs it. In a request `ahead` is no
+         * pointer; the prefetch then has no effect. */
         __builtin_prefetch(newest->ahead);
         newest->next = oldest_first;
         oldest_first = newest;

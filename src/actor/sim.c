@@ -626,7 +626,7 @@ static bool step_inside(dn_sim *sim, const stretch *run, dn_sim_end *out_end) {
     return false;
 }
 
-/* Apart, because a function that calls setjmp keeps nothing in registers. */
+/* noinline: a longjmp may change the local variables of the function that called setjmp. */
 static __attribute__((noinline)) bool steps_inside(dn_sim *sim, const stretch *run,
                                                    dn_sim_end *out_end) {
     while (step_inside(sim, run, out_end)) {
