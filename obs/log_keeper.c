@@ -31,7 +31,7 @@ static int keeper_on_look(dn_self *self, void *state, const dn_msg *msg) {
 
 dn_child_spec dn_log_keeper_child(void) {
     return (dn_child_spec){.name = "log",
-                           .cls = &keeper_class,
+                           .actor_class = &keeper_class,
                            .loop = "main",
                            .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};
 }

@@ -245,7 +245,7 @@ static int watcher_on_ask(dn_self *self, void *state, const dn_msg *msg) {
 
 dn_child_spec dn_slo_watcher_child(const dn_slo_watcher_config *config) {
     return (dn_child_spec){.name = DN_SLO_WATCHER,
-                           .cls = &watcher_class,
+                           .actor_class = &watcher_class,
                            .config = config,
                            .loop = "main",
                            .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};

@@ -44,7 +44,7 @@ sup_event sup_child_start(dn_self *self, sup *s, sup_child *c) {
     assert(c->state == CHILD_ABSENT || c->state == CHILD_WAITING);
     c->attempt++;
     const dn_spawn_spec spawn = {
-        .cls = c->spec->cls,
+        .actor_class = c->spec->actor_class,
         .config = c->spec->config,
         .name = c->spec->name,
         .loop = c->spec->loop,

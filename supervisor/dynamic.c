@@ -164,7 +164,7 @@ static int start_one(dn_self *self, dynamic *d, const void *config, size_t size,
     slot *const    s = slot_at(d, index);
     s->quiet = 0;
     const dn_spawn_spec spawn = {
-        .cls = d->spec->cls,
+        .actor_class = d->spec->actor_class,
         .config = size > 0 ? config : NULL,
         .tag = sup_tag(index, s->uses),
         .monitored = true,

@@ -27,7 +27,7 @@ static const char *shutdown_fault(int64_t shutdown_ms) {
 static const char *child_fault(const dn_child_spec *c, dn_auto_shutdown auto_shutdown) {
     const char *fault = NULL;
 
-    if (!c->cls) return "it has no class";
+    if (!c->actor_class) return "it has no class";
     if ((unsigned)c->restart > DN_TEMPORARY) return "there is no such restart";
     if (c->significant && c->restart == DN_PERMANENT) return "a permanent child is not significant";
     if (c->significant && auto_shutdown == DN_NEVER) return "significant, but auto_shutdown never";
@@ -75,7 +75,7 @@ bool sup_spec_is_sound(const dn_supervisor_spec *spec, char *why) {
 
 bool sup_dynamic_spec_is_sound(const dn_dynamic_spec *spec, char *why) {
     if (!spec) return say(why, "a dynamic supervisor needs a spec");
-    if (!spec->cls) return say(why, "its children have no class");
+    if (!spec->actor_class) return say(why, "its children have no class");
     return say(why, shutdown_fault(spec->shutdown_ms));
 }
 
@@ -97,7 +97,7 @@ int64_t sup_period_ms(const dn_supervisor_spec *spec) {
 dn_child_spec dn_supervisor_child(const char *name, const dn_supervisor_spec *spec) {
     return (dn_child_spec){
         .name = name,
-        .cls = &dn_supervisor_class,
+        .actor_class = &dn_supervisor_class,
         .config = spec,
         .restart = DN_PERMANENT,
         .shutdown_ms = DN_SHUTDOWN_FOREVER,
@@ -108,7 +108,7 @@ dn_child_spec dn_supervisor_child(const char *name, const dn_supervisor_spec *sp
 dn_child_spec dn_dynamic_child(const char *name, const dn_dynamic_spec *spec) {
     return (dn_child_spec){
         .name = name,
-        .cls = &dn_dynamic_class,
+        .actor_class = &dn_dynamic_class,
         .config = spec,
         .restart = DN_PERMANENT,
         .shutdown_ms = DN_SHUTDOWN_FOREVER,

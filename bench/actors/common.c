@@ -184,7 +184,7 @@ void bench_perform(const bench *what, int threads, uint64_t n) {
                                              .notice_context = (void *)(uintptr_t)what},
                         &runtime);
     if (rc != DN_OK) bench_wrong("no runtime: %s", dn_error_text(rc));
-    rc = dn_runtime_run(runtime, &(dn_spawn_spec){.cls = &conductor_class,
+    rc = dn_runtime_run(runtime, &(dn_spawn_spec){.actor_class = &conductor_class,
                                                   .config = &run_address,
                                                   .config_size = sizeof run_address});
     if (rc != DN_OK) bench_wrong("%s ended with: %s", what->name, dn_error_text(rc));
@@ -202,11 +202,13 @@ void bench_hire(dn_self *self, bench_run *run, const dn_class *cls, const void *
     int          rc;
 
     if (index >= BENCH_CREW_MAX) bench_wrong("a crew of more than %d", BENCH_CREW_MAX);
-    rc = dn_spawn(
-        self,
-        &(dn_spawn_spec){
-            .cls = cls, .config = config, .config_size = config_size, .loop = loop, .tag = index},
-        &who);
+    rc = dn_spawn(self,
+                  &(dn_spawn_spec){.actor_class = cls,
+                                   .config = config,
+                                   .config_size = config_size,
+                                   .loop = loop,
+                                   .tag = index},
+                  &who);
     if (rc == DN_PENDING) return; /* conductor_on_started goes on */
     if (rc != DN_OK) bench_wrong("cannot spawn %s: %s", cls->name, dn_error_text(rc));
     run->crew[index] = who;

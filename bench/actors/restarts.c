@@ -124,7 +124,7 @@ static int client_init(dn_self *self, void *state, const void *config) {
 
 static int client_on_start(dn_self *self, void *state, const dn_msg *msg) {
     client             *c = state;
-    const dn_spawn_spec spec = {.cls = &dn_supervisor_class,
+    const dn_spawn_spec spec = {.actor_class = &dn_supervisor_class,
                                 .config = &c->troupe->supervisor,
                                 .loop = BENCH_SECOND,
                                 .linked = true};
@@ -182,7 +182,7 @@ static void restart_hire(dn_self *self, bench_run *run) {
         *s = (seat){.troupe = t, .number = i + 1};
         snprintf(s->name, sizeof s->name, "child-%zu", s->number);
         t->specs[i] = (dn_child_spec){
-            .name = s->name, .cls = &child_class, .config = s, .restart = DN_PERMANENT};
+            .name = s->name, .actor_class = &child_class, .config = s, .restart = DN_PERMANENT};
     }
     t->supervisor = (dn_supervisor_spec){
         .strategy = DN_ONE_FOR_ONE,

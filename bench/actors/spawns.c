@@ -62,7 +62,7 @@ static int child_on_hello(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static int parent_spawn(dn_self *self, const parent *p) {
-    const dn_spawn_spec spec = {.cls = &child_class,
+    const dn_spawn_spec spec = {.actor_class = &child_class,
                                 .loop = p->far ? BENCH_SECOND : NULL,
                                 .tag = p->k,
                                 .monitored = !p->far};
@@ -233,7 +233,7 @@ static int keeper_raise(dn_self *self, keeper *k) {
 
     k->here = k->heard = 0;
     for (uint64_t i = k->at; i < k->at + keeper_batch_len(k); i++) {
-        const dn_spawn_spec spec = {.cls = &idler_class,
+        const dn_spawn_spec spec = {.actor_class = &idler_class,
                                     .config = &i,
                                     .config_size = sizeof i,
                                     .loop = away ? BENCH_SECOND : NULL,

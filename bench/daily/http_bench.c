@@ -172,7 +172,7 @@ static int conductor_on_go(dn_self *self, void *state, const dn_msg *msg) {
     (void)msg;
     began_s = now_s();
     for (uint32_t i = 0; i < k_at_once; i++) {
-        const dn_spawn_spec spec = {.cls = &asker_class, .monitored = true};
+        const dn_spawn_spec spec = {.actor_class = &asker_class, .monitored = true};
         if (dn_spawn(self, &spec, NULL) < 0) wrong("no asker");
         c->left++;
     }
@@ -196,7 +196,7 @@ static const dn_class   conductor_class = {
 };
 
 static double diurnal_round(void) {
-    const dn_spawn_spec root = {.cls = &conductor_class};
+    const dn_spawn_spec root = {.actor_class = &conductor_class};
     dn_runtime         *rt;
 
     begun = done = 0;

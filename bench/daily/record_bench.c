@@ -165,14 +165,14 @@ int main(int argc, char **argv) {
     bench.recorder = dn_recorder_journal_borrow(recorder);
     const dn_child_spec children[] = {
         *dn_recorder_child_borrow(recorder),
-        {.name = ACTOR_KV, .cls = &kv_class, .loop = "store"},
-        {.name = ACTOR_TICK, .cls = &planner_class, .loop = "main"},
-        {.name = ACTOR_EXECUTOR, .cls = &teller_class, .loop = "run"},
+        {.name = ACTOR_KV, .actor_class = &kv_class, .loop = "store"},
+        {.name = ACTOR_TICK, .actor_class = &planner_class, .loop = "main"},
+        {.name = ACTOR_EXECUTOR, .actor_class = &teller_class, .loop = "run"},
     };
     dn_supervisor_spec top = {.strategy = DN_ONE_FOR_ONE, .intensity = 1};
     top.children.rows = children;
     top.children.len = 4;
-    const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
     if (dn_runtime_run(runtime, &root) < 0) wrong("the recorder did not run to its end");
     print("job_ns", bench.best[1].cpu_ns, bench.best[0].cpu_ns);
     print("tell_ns", bench.best[1].telling_ns, bench.best[0].telling_ns);

@@ -384,7 +384,7 @@ static void run(const char *bench, const char *dir, uint32_t k, heard how, bool 
                .runner = {.url = "native:no-op", .concurrency_max = k, .jobs = &no_op, .jobs_len = 1},
                .fatal = failed,
     };
-    const dn_child_spec edge[] = {{.name = "watcher", .cls = &watcher_class},
+    const dn_child_spec edge[] = {{.name = "watcher", .actor_class = &watcher_class},
                                   dn_metrics_child(&service),
                                   dn_slo_watcher_child(&slo)};
     dn_runtime         *runtime = NULL;
@@ -408,7 +408,7 @@ static void run(const char *bench, const char *dir, uint32_t k, heard how, bool 
     seen.began_ns = now_ns();
     dn_service_tree_make(&service, edge, observed ? 3 : 1, &tree);
     const dn_spawn_spec root = {
-        .cls = &dn_supervisor_class, .config = &tree.top, .name = "diurnal"};
+        .actor_class = &dn_supervisor_class, .config = &tree.top, .name = "diurnal"};
     if (dn_runtime_new(&config, &runtime) < 0 || dn_runtime_run(runtime, &root) < 0)
         wrong("the service did not run to its end");
     dn_runtime_free(runtime);

@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
     };
     dn_service_tree_make(&service, NULL, 0, &tree);
     const dn_spawn_spec root = {
-        .cls = &dn_supervisor_class, .config = &tree.top, .name = "diurnal"};
+        .actor_class = &dn_supervisor_class, .config = &tree.top, .name = "diurnal"};
     if (dn_sim_new(&config, &sim) < 0 || dn_sim_boot(sim, &root) < 0)
         wrong("the service does not start");
     if (dn_sim_run(sim, SETTLE * DN_MINUTE_MS - 30000) != DN_SIM_TIME_UP)

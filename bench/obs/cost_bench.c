@@ -117,10 +117,11 @@ int main(int argc, char **argv) {
     if (dn_daemon_metrics_start("0", "bench", why) < 0) wrong(why);
 
     const dn_child_spec      children[] = {dn_slo_watcher_child(&slo),
-                                           {.name = "emitter", .cls = &emitter_class}};
+                                           {.name = "emitter", .actor_class = &emitter_class}};
     const dn_supervisor_spec top = {.strategy = DN_ONE_FOR_ONE, .children = DN_SLICE(children)};
     const dn_runtime_config  config = {0}; /* one loop */
-    const dn_spawn_spec      root = {.cls = &dn_supervisor_class, .config = &top, .name = "bench"};
+    const dn_spawn_spec      root = {
+             .actor_class = &dn_supervisor_class, .config = &top, .name = "bench"};
     if (dn_runtime_new(&config, &runtime) < 0 || dn_runtime_run(runtime, &root) < 0)
         wrong("the actors did not run to their end");
     dn_runtime_free(runtime);

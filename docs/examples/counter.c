@@ -156,9 +156,12 @@ static world       the_world;
 static const setup the_setup = {.w = &the_world};
 
 static const dn_child_spec children[] = {
-    {.name = "counter", .cls = &counter_class, .config = &the_setup, .restart = DN_PERMANENT},
+    {.name = "counter",
+     .actor_class = &counter_class,
+     .config = &the_setup,
+     .restart = DN_PERMANENT},
     {.name = "client",
-     .cls = &client_class,
+     .actor_class = &client_class,
      .config = &the_setup,
      .restart = DN_TRANSIENT,
      .significant = true},
@@ -172,7 +175,8 @@ static const dn_supervisor_spec tree = {
     .children = DN_SLICE(children),
 };
 
-static const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &tree, .name = "tree"};
+static const dn_spawn_spec root = {
+    .actor_class = &dn_supervisor_class, .config = &tree, .name = "tree"};
 
 /* ---- Simulated: whatever happens, nothing acknowledged is lost and nothing counts twice ---- */
 

@@ -32,7 +32,7 @@ static const dn_class hello_class = {
 };
 
 int main(void) {
-    const dn_spawn_spec root = {.cls = &hello_class, .config = "world"};
+    const dn_spawn_spec root = {.actor_class = &hello_class, .config = "world"};
     dn_runtime         *runtime = NULL;
     int                 rc = dn_runtime_new(NULL, &runtime);
 

@@ -78,7 +78,7 @@ typedef struct writer {
 
 static int writer_init(dn_self *self, void *state, const void *config) {
     const dn_spawn_spec spec = {
-        .cls = &journal_class, .loop = "disk", .linked = true, .monitored = true};
+        .actor_class = &journal_class, .loop = "disk", .linked = true, .monitored = true};
     const int rc = dn_spawn(self, &spec, NULL);
 
     (void)state, (void)config;
@@ -160,7 +160,7 @@ static const dn_class writer_class = {
 int main(void) {
     static const char *const loops[] = {"main", "disk"};
     const dn_runtime_config  config = {.loops = loops, .loops_len = 2};
-    const dn_spawn_spec      root = {.cls = &writer_class};
+    const dn_spawn_spec      root = {.actor_class = &writer_class};
     dn_runtime              *runtime = NULL;
     int                      rc = dn_runtime_new(&config, &runtime);
 

@@ -104,7 +104,7 @@ typedef struct dn_class {
 typedef uint64_t dn_watch_id; /* never 0 */
 
 typedef struct dn_spawn_spec {
-    const dn_class *cls;
+    const dn_class *actor_class;
     const void     *config; /* passed to init; see config_size */
     size_t config_size;     /* 0: config is borrowed until init has returned; on another loop, until
                                     DN_MSG_STARTED. Otherwise this many bytes are copied */
@@ -313,7 +313,7 @@ uint64_t dn_random(dn_self *self);
 typedef struct dn_actor_report {
     dn_ref      who;
     char        name[DN_NAME_MAX + 1]; /* registered name, else class */
-    const char *cls;
+    const char *actor_class;
     uint32_t    depth, depth_peak;
     uint64_t    handled;
     int64_t     busy_ns;    /* time in handlers; see docs/runtime.md for what is sampled */

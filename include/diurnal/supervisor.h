@@ -73,7 +73,7 @@ enum {
 
 typedef struct dn_child_spec {
     const char     *name; /* its registered name, unique in the program; required */
-    const dn_class *cls;
+    const dn_class *actor_class;
     const void     *config; /* passed to each start; borrowed for the life of the supervisor */
     const char     *loop;   /* NULL: the supervisor's own */
     dn_restart      restart;
@@ -107,7 +107,7 @@ dn_child_spec dn_supervisor_child(const char *name, const dn_supervisor_spec *sp
 /* ---- Dynamic supervisors: many children of one class ---- */
 
 typedef struct dn_dynamic_spec {
-    const dn_class *cls;
+    const dn_class *actor_class;
     uint32_t        children_max; /* one more start gets DN_EFULL. 0: bounded by memory only */
     int64_t shutdown_ms; /* as in dn_child_spec; one deadline for all, because they stop together */
 } dn_dynamic_spec;

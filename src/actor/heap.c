@@ -73,7 +73,8 @@ static arena_chunk *chunk_new(dn_loop *l, size_t size) {
 void *dn_alloc(dn_self *self, size_t size) {
     dn_loop     *l = self->loop;
     arena_chunk *c = self->arena;
-    const size_t max = self->cls->heap_max ? self->cls->heap_max : DN_HEAP_MAX_DEFAULT;
+    const size_t max =
+        self->actor_class->heap_max ? self->actor_class->heap_max : DN_HEAP_MAX_DEFAULT;
     const size_t total = c ? c->total : 0;
 
     if (size == 0) size = 1;

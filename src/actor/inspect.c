@@ -39,7 +39,7 @@ static void report_actor(const dn_self *a, dn_actor_report *r) {
 
     r->who = a->ref;
     text_copy(r->name, sizeof r->name, actor_shown(a));
-    r->cls = a->cls->name;
+    r->actor_class = a->actor_class->name;
     r->depth = lane_len(a);
     r->handled = a->handled;
     r->depth_peak = a->depth_peak > a->far_peak ? a->depth_peak : a->far_peak;
@@ -47,7 +47,7 @@ static void report_actor(const dn_self *a, dn_actor_report *r) {
     r->busy_ns = a->busy_ns;
     r->longest_ns = (int64_t)a->longest_us * 1000;
     r->longest_kind = a->longest_kind;
-    r->heap_bytes = a->cls->state_size + (a->arena ? a->arena->total : 0);
+    r->heap_bytes = a->actor_class->state_size + (a->arena ? a->arena->total : 0);
     if (n) r->restarts = atomic_load_explicit(&n->starts, memory_order_relaxed) - 1;
 }
 

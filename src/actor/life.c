@@ -99,7 +99,8 @@ name_slot *actor_name_slot(const dn_self *a) {
 }
 
 bool actor_is_sound(const dn_self *a) {
-    if (!actor_lives(a) || !a->loop || !a->cls || a->phase == PHASE_FREE || a->phase == PHASE_GONE)
+    if (!actor_lives(a) || !a->loop || !a->actor_class || a->phase == PHASE_FREE ||
+        a->phase == PHASE_GONE)
         return false;
     if (!a->user_head && (a->depth > 0 || a->far_depth > 0)) return false;
     if (a->depth > a->depth_max || a->depth_peak < a->depth || a->flushed > a->handled)
@@ -191,7 +192,7 @@ typedef struct init_call {
 static void call_init(void *context) {
     init_call *c = context;
 
-    c->rc = c->a->cls->init(c->a, c->a->state, c->config);
+    c->rc = c->a->actor_class->init(c->a, c->a->state, c->config);
     if (c->rc < 0) dn_fail_code(c->rc, dn_error_text(c->rc));
 }
 
@@ -223,7 +224,7 @@ static int actor_furnish(dn_loop *l, dn_self *a, dn_self *parent, dn_ref starter
     uint64_t link;
     int      rc = DN_OK;
 
-    a->state = state_take(l, a->cls->state_size);
+    a->state = state_take(l, a->actor_class->state_size);
     if (!a->state) return DN_ENOMEM;
     if (spec->name) rc = name_claim(l, a, spec->name);
     const bool watched = spec->monitored && parent;
@@ -262,14 +263,15 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
                 uint16_t flags, dn_ref *out_ref) {
     uint64_t watch_id = ack ? ack->call : 0;
 
-    if (!spec->cls || !spec->cls->name) return DN_EINVAL;
+    if (!spec->actor_class || !spec->actor_class->name) return DN_EINVAL;
     dn_self *a = actor_take(l);
     if (!a) return DN_ENOMEM;
-    a->cls = spec->cls;
-    actor_show(a, spec->cls->name);
-    a->flags = (uint16_t)(flags | (a->cls->flush ? ACTOR_FLUSHES : 0));
+    a->actor_class = spec->actor_class;
+    actor_show(a, spec->actor_class->name);
+    a->flags = (uint16_t)(flags | (a->actor_class->flush ? ACTOR_FLUSHES : 0));
     a->phase = PHASE_INIT;
-    a->depth_max = a->cls->mailbox_max ? a->cls->mailbox_max : DN_MAILBOX_MAX_DEFAULT;
+    a->depth_max =
+        a->actor_class->mailbox_max ? a->actor_class->mailbox_max : DN_MAILBOX_MAX_DEFAULT;
     atomic_store_explicit(&admission_at(l, ref_slot(a->ref))->waiting_max, a->depth_max,
                           memory_order_relaxed);
     l->spawned++;
@@ -277,7 +279,7 @@ int actor_spawn(dn_loop *l, dn_self *parent, dn_ref starter, const dn_spawn_spec
     init_call init = {.a = a, .config = spec->config, .rc = DN_OK, .ok = true};
     int       rc = actor_furnish(l, a, parent, starter, spec, &watch_id);
     if (l->driver->spawned) l->driver->spawned(l, a);
-    if (rc == DN_OK && a->cls->init) {
+    if (rc == DN_OK && a->actor_class->init) {
         init.ok = actor_guarded(l, a, call_init, &init);
         rc = init.ok ? init.rc : l->fail_code;
     }
@@ -378,14 +380,14 @@ static void call_flush(void *context) {
     dn_self *a = context;
 
     a->flushed = a->handled;
-    const int rc = a->cls->flush(a, a->state);
+    const int rc = a->actor_class->flush(a, a->state);
     if (rc < 0) dn_fail_code(rc, dn_error_text(rc));
 }
 
 static void call_terminate(void *context) {
     dn_self *a = context;
 
-    a->cls->terminate(a, a->state);
+    a->actor_class->terminate(a, a->state);
 }
 
 void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly) {
@@ -398,7 +400,7 @@ void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly
     if (orderly && a->flags & ACTOR_FLUSHES && a->flushed != a->handled)
         orderly = actor_guarded(l, a, call_flush, a);
     a->phase = PHASE_ENDING;
-    if (orderly && a->cls->terminate) orderly = actor_guarded(l, a, call_terminate, a);
+    if (orderly && a->actor_class->terminate) orderly = actor_guarded(l, a, call_terminate, a);
     if (!orderly && wanted_orderly) {
         reason = l->fail_code;
         why = l->fail_why;
@@ -413,7 +415,7 @@ void actor_end(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly
     lane_discard(l, a, was);
     if (a->flags & ACTOR_CLOCK) l->clock_watchers--;
     arena_drop(l, a);
-    state_give(l, a->state, a->cls->state_size);
+    state_give(l, a->state, a->actor_class->state_size);
     watchers_tell(l, a, was, reason, last_words);
     l->handled += a->handled;
     l->ended++;

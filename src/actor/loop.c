@@ -166,13 +166,13 @@ static void unhandled(dn_loop *l, const dn_self *a, const dn_msg *m) {
 }
 
 static inline int dispatch(dn_loop *l, dn_self *a, const dn_msg *m, uint32_t kind) {
-    const dn_handler *row = a->cls->handlers.rows;
-    size_t            left = a->cls->handlers.len;
+    const dn_handler *row = a->actor_class->handlers.rows;
+    size_t            left = a->actor_class->handlers.len;
 
     for (; left > 0; left--, row++) {
         if (row->kind == kind) return row->handle(a, a->state, m);
     }
-    if (a->cls->handlers.len > 0 && row[-1].kind == DN_KIND_ANY)
+    if (a->actor_class->handlers.len > 0 && row[-1].kind == DN_KIND_ANY)
         return row[-1].handle(a, a->state, m);
     if (kind != DN_MSG_STARTING) unhandled(l, a, m);
     return DN_OK;
@@ -190,7 +190,7 @@ static void admission_settle(dn_loop *l, const dn_self *a) {
 /* The running actor ends: by its own wish, a stop, a kill or a failure. What it does at its end may take long, so the
  * clock is read afterwards: the time is not charged to the next actor, and the loop polls if it is due. */
 static void turn_ends_actor(dn_loop *l, dn_self *a, int reason, const char *why, bool orderly) {
-    const bool does_something = a->cls->terminate || a->owned;
+    const bool does_something = a->actor_class->terminate || a->owned;
 
     admission_settle(l, a);
     actor_end(l, a, reason, why, orderly);
@@ -220,8 +220,8 @@ static void turn_answered(dn_loop *l, dn_self *a, int rc, uint32_t kind) {
 static bool take_stop(dn_loop *l, dn_self *a) {
     a->flags |= ACTOR_STOPPING;
     atomic_store_explicit(&l->handling_kind, 0, memory_order_relaxed);
-    const int rc = a->cls->stopping ? a->cls->stopping(a, a->state) : DN_STOP;
-    if (a->cls->stopping) window_end(l, a, 0);
+    const int rc = a->actor_class->stopping ? a->actor_class->stopping(a, a->state) : DN_STOP;
+    if (a->actor_class->stopping) window_end(l, a, 0);
     if (rc == DN_OK) return true;
     turn_answered(l, a, rc, 0);
     return false;
@@ -296,7 +296,7 @@ static verdict judge(dn_loop *l, dn_self *a, dn_msg *m) {
 }
 
 static uint32_t flush_max(const dn_self *a) {
-    return a->cls->flush_max ? a->cls->flush_max : DN_FLUSH_MAX_DEFAULT;
+    return a->actor_class->flush_max ? a->actor_class->flush_max : DN_FLUSH_MAX_DEFAULT;
 }
 
 /* A turn ends when a flush is due. */
@@ -313,7 +313,7 @@ static bool turn_flush(dn_loop *l, dn_self *a) {
     if (unflushed == 0 || (a->user_head && unflushed < flush_max(a))) return true;
     a->flushed = a->handled;
     atomic_store_explicit(&l->handling_kind, 0, memory_order_relaxed);
-    const int rc = a->cls->flush(a, a->state);
+    const int rc = a->actor_class->flush(a, a->state);
     if (--l->until_clock == 0) window_end(l, a, 0);
     if (rc == DN_OK) return true;
     turn_answered(l, a, rc, 0);

@@ -119,7 +119,7 @@ struct dn_self {
     /* What a send and a turn use: one cache line. */
     dn_self        *run_next; /* NULL: neither in the run queue nor in its turn */
     dn_msg         *user_head, *user_tail;
-    const dn_class *cls;
+    const dn_class *actor_class;
     void           *state;
     dn_ref          ref;   /* REF_VOID: the slot is free */
     uint32_t        depth; /* waiting messages from its own loop, without exempt ones */

@@ -87,7 +87,7 @@ static void lane_put(dn_self *a, dn_msg *m) {
 
 /* At the end of its lane. */
 void msg_push(dn_loop *l, dn_self *a, dn_msg *m) {
-    if (m->flags & MSG_SYSTEM && m->kind == SYS_STOP && a->cls->drains)
+    if (m->flags & MSG_SYSTEM && m->kind == SYS_STOP && a->actor_class->drains)
         m->flags = MSG_CONTROL | MSG_EXEMPT; /* it takes its place among the others */
     if (m->flags & MSG_SYSTEM) {
         sys_put(a, m);

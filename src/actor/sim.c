@@ -289,7 +289,8 @@ static bool sim_holds(dn_loop *l, timer *t) {
 
     if (!sim->config.timer_rank) return false;
     const uint32_t kind = timer_kind(t) ? timer_kind(t) : DN_MSG_CALL_FAILED;
-    const int rank = sim->config.timer_rank(sim->config.timer_rank_context, a->cls->name, kind);
+    const int      rank =
+        sim->config.timer_rank(sim->config.timer_rank_context, a->actor_class->name, kind);
     assert(rank >= 0 && rank < DN_SIM_RANKS && "a rank is one of DN_SIM_RANKS");
     wheel_hold(l->wheel, &sim->due[rank], &t->entry);
     return true;

@@ -43,7 +43,7 @@ static int hangup_on_came(dn_self *self, void *state, const dn_msg *msg) {
 
 dn_child_spec dn_hangup_child(const dn_hangup_config *config) {
     return (dn_child_spec){.name = "hangup",
-                           .cls = &hangup_class,
+                           .actor_class = &hangup_class,
                            .config = config,
                            .loop = "main",
                            .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};

@@ -214,7 +214,7 @@ int dn_daemon_metrics_start(const char *version, const char *revision, char *why
 
 dn_child_spec dn_metrics_child(const dn_service_config *config) {
     return (dn_child_spec){.name = DN_METRICS,
-                           .cls = &metrics_class,
+                           .actor_class = &metrics_class,
                            .config = config,
                            .loop = "main",
                            .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};

@@ -681,7 +681,7 @@ static int web_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
 
 dn_child_spec dn_web_child(const dn_web_config *config) {
     return (dn_child_spec){.name = "web",
-                           .cls = &web_class,
+                           .actor_class = &web_class,
                            .config = config,
                            .loop = "main",
                            .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};

@@ -433,7 +433,7 @@ static int run_to_the_end(served *d) {
     const dn_runtime_config config = {
         .loops = loops, .loops_len = DN_SERVICE_LOOPS + (d->recorder != NULL), .notice = on_notice};
     const dn_spawn_spec root = {
-        .cls = &dn_supervisor_class, .config = &d->tree.top, .name = DN_SERVICE_TOP};
+        .actor_class = &dn_supervisor_class, .config = &d->tree.top, .name = DN_SERVICE_TOP};
     int rc = dn_runtime_new(&config, &d->runtime);
 
     if (rc < 0) return complain_of_runtime(rc);

@@ -250,7 +250,7 @@ static int startup_on_answer(dn_self *self, void *state, const dn_msg *msg) {
 
 dn_child_spec startup_child(const startup_config *config) {
     return (dn_child_spec){.name = "startup",
-                           .cls = &startup_class,
+                           .actor_class = &startup_class,
                            .config = config,
                            .loop = "main",
                            .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};

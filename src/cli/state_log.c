@@ -184,7 +184,7 @@ static int state_log_on_failed(dn_self *self, void *state, const dn_msg *msg) {
 
 dn_child_spec state_log_child(void) {
     return (dn_child_spec){.name = "state_log",
-                           .cls = &state_log_class,
+                           .actor_class = &state_log_class,
                            .loop = "main",
                            .backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000}};
 }

@@ -433,7 +433,7 @@ void world_free(world *w) {
 /* What is sent to kv by its name waits for it; the first tick is a timer's, and comes after. */
 int world_begin(world *w) {
     const dn_spawn_spec root = {
-        .cls = &dn_supervisor_class, .config = &w->tree.top, .name = "diurnal"};
+        .actor_class = &dn_supervisor_class, .config = &w->tree.top, .name = "diurnal"};
 
     w->kv_ended = w->kv_anew = false;
     w->ended = DAILY_PATH;

@@ -62,7 +62,7 @@ static dn_child_spec child(const char *name, const dn_class *cls, const char *lo
                            const void *config) {
     return (dn_child_spec){
         .name = name,
-        .cls = cls,
+        .actor_class = cls,
         .config = config,
         .loop = loop,
         .shutdown_ms = MARGIN_MS,
@@ -79,7 +79,7 @@ static size_t make_core(const dn_service_config *c, dn_service_tree *t) {
     t->core_children[len++] = writer;
     /* The executor keeps to its slots. An execution whose run has stopped may still have its last message to handle when
      * another is started in its place: a bound here would refuse that one. */
-    t->executions = (dn_dynamic_spec){.cls = &dn_execution_class, .shutdown_ms = MARGIN_MS};
+    t->executions = (dn_dynamic_spec){.actor_class = &dn_execution_class, .shutdown_ms = MARGIN_MS};
     dn_child_spec executions = dn_dynamic_child(ACTOR_EXECUTIONS, &t->executions);
     executions.loop = "run"; /* with the executor and the runners */
     t->core_children[len++] = executions;

@@ -574,14 +574,14 @@ static void fill_children(dn_recorder *d) {
     const dn_backoff backoff = {.min_ms = 100, .max_ms = 10000, .stable_ms = 60000};
 
     d->children[0] = (dn_child_spec){.name = DN_RECORDER,
-                                     .cls = &recorder_class,
+                                     .actor_class = &recorder_class,
                                      .config = d,
                                      .loop = "record",
                                      .shutdown_ms = 10000,
                                      .backoff = backoff};
     for (int i = 0; i < RECORD_LANES; i++)
         d->children[1 + i] = (dn_child_spec){.name = record_lane_names[i],
-                                             .cls = &record_lane_class,
+                                             .actor_class = &record_lane_class,
                                              .config = &d->notes.lanes[i],
                                              .loop = record_lane_loops[i],
                                              .backoff = backoff};

@@ -72,7 +72,7 @@ static inline void runtime_begins(void) {
 }
 
 static inline int runtime_runs(const role *root) {
-    const dn_spawn_spec spec = {.cls = &role_class, .config = root, .name = "root"};
+    const dn_spawn_spec spec = {.actor_class = &role_class, .config = root, .name = "root"};
     const int           rc = dn_runtime_run(rt, &spec);
 
     dn_runtime_free(rt);
@@ -89,7 +89,8 @@ static inline int play(const role *root) {
 /* On which loop; NULL: its own. Answers what dn_spawn does. */
 static inline int cast_as(dn_self *self, const dn_class *cls, const role *r, const char *loop,
                           uint64_t tag) {
-    const dn_spawn_spec spec = {.cls = cls, .config = r, .name = r->name, .loop = loop, .tag = tag};
+    const dn_spawn_spec spec = {
+        .actor_class = cls, .config = r, .name = r->name, .loop = loop, .tag = tag};
 
     return dn_spawn(self, &spec, NULL);
 }

@@ -21,7 +21,7 @@ TEST(a_row_says_what_an_actor_is_and_what_it_did) {
     in("root", send_ten, "a");
     const dn_actor_report *row = row_of(inspect(), "a");
     CHECK(dn_ref_equal(row->who, a));
-    CHECK_STR(row->cls, "quiet");
+    CHECK_STR(row->actor_class, "quiet");
     CHECK_UINT(row->depth, 0);
     CHECK_UINT(row->depth_peak, 10);
     CHECK_UINT(row->handled, 20);
@@ -180,7 +180,7 @@ static int live_and_die(dn_self *self, const void *arg) {
         dn_ref     who;
         dn_call_id id;
         CHECK_INT(dn_spawn(self,
-                           &(dn_spawn_spec){.cls = &lives_class,
+                           &(dn_spawn_spec){.actor_class = &lives_class,
                                             .name = i % 2 ? "life" : NULL,
                                             .monitored = true,
                                             .linked = true},

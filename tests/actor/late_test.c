@@ -78,7 +78,7 @@ CLASS(lasting, .handlers = DN_SLICE(answering_rows), .stopping = go_on_slowly);
 static dn_ref victim;
 
 static int begin_with_it(dn_self *self) {
-    const dn_spawn_spec spec = {.cls = cls, .monitored = true};
+    const dn_spawn_spec spec = {.actor_class = cls, .monitored = true};
 
     CHECK_INT(dn_spawn(self, &spec, &victim), DN_OK);
     if (cls->handlers.len > 0 && cls->handlers.rows[0].kind == GO)

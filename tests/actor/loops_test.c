@@ -116,7 +116,7 @@ static const role soon_over = {"soon over", begin_and_soon_end, end_on_go};
 static const role never_up = {"never up", begin_pending_for_ever, NULL};
 
 static void cast_watched(dn_self *self, const role *r, uint64_t tag) {
-    const dn_spawn_spec spec = {.cls = &role_class,
+    const dn_spawn_spec spec = {.actor_class = &role_class,
                                 .config = r,
                                 .name = r->name,
                                 .loop = "side",
@@ -192,8 +192,11 @@ static int spawn_with_copy(dn_self *self) {
     copied c;
 
     memset(&c, 'w', sizeof c);
-    const dn_spawn_spec spec = {
-        .cls = &copied_class, .config = &c, .config_size = sizeof c, .name = name, .loop = "side"};
+    const dn_spawn_spec spec = {.actor_class = &copied_class,
+                                .config = &c,
+                                .config_size = sizeof c,
+                                .name = name,
+                                .loop = "side"};
     CHECK_INT(dn_spawn(self, &spec, NULL), DN_PENDING);
     memset(&c, 0, sizeof c); /* was copied */
     memset(name, 'x', sizeof name - 1);
@@ -697,8 +700,11 @@ TEST(down_from_another_loop_comes_behind_what_was_sent_before) {
 
 static int spawn_linked_child(dn_self *self) {
     static const role   child = {"child", NULL, NULL};
-    const dn_spawn_spec spec = {
-        .cls = &role_class, .config = &child, .name = "child", .loop = "third", .linked = true};
+    const dn_spawn_spec spec = {.actor_class = &role_class,
+                                .config = &child,
+                                .name = "child",
+                                .loop = "third",
+                                .linked = true};
 
     CHECK_INT(dn_spawn(self, &spec, NULL), DN_PENDING);
     return DN_OK;
@@ -820,7 +826,7 @@ static int begin_stress(dn_self *self) {
     static const char *const loops[] = {"main", "side", "third"};
 
     for (int i = 0; i < STRESSED; i++) {
-        const dn_spawn_spec spec = {.cls = &role_class,
+        const dn_spawn_spec spec = {.actor_class = &role_class,
                                     .config = &stressed[i],
                                     .name = stressed[i].name,
                                     .loop = loops[i % 3]};

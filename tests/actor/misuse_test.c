@@ -391,7 +391,7 @@ static const dn_class hasty_class = {
 
 static void start_hastily(int status) {
     stage_begins();
-    in("root", act_spawn, &(dn_spawn_spec){.cls = &hasty_class, .config = &status});
+    in("root", act_spawn, &(dn_spawn_spec){.actor_class = &hasty_class, .config = &status});
 }
 TEST_ABORTS(ending_a_start_inside_init_is_a_bug,
             "dn_init_done is for a start that is pending, once") {

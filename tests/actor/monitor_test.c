@@ -85,8 +85,11 @@ static dn_watch_id quiet_watch;
 static bool        it_stands;
 
 static int spawn_quietly(dn_self *self, const void *arg) {
-    const dn_spawn_spec spec = {
-        .cls = &probe_class, .name = arg, .tag = 7, .monitored = true, .out_quiet = &quiet_watch};
+    const dn_spawn_spec spec = {.actor_class = &probe_class,
+                                .name = arg,
+                                .tag = 7,
+                                .monitored = true,
+                                .out_quiet = &quiet_watch};
 
     CHECK_INT(dn_spawn(self, &spec, NULL), DN_OK);
     return DN_OK;
@@ -122,7 +125,7 @@ TEST(of_a_quiet_one_only_an_end_that_is_not_normal_is_told) {
 }
 
 static int spawn_quiet_and_unwatched(dn_self *self, const void *arg) {
-    const dn_spawn_spec spec = {.cls = &probe_class, .out_quiet = &quiet_watch};
+    const dn_spawn_spec spec = {.actor_class = &probe_class, .out_quiet = &quiet_watch};
 
     (void)arg;
     CHECK_INT(dn_spawn(self, &spec, NULL), DN_EINVAL);

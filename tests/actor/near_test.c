@@ -196,7 +196,7 @@ static int begin_all(dn_self *self) {
         classes[i].init = peer_init;
         classes[i].handlers = (dn_handlers)DN_SLICE(peer_rows);
         peers[i] = (peer){.max = classes[i].mailbox_max};
-        const dn_spawn_spec spec = {.cls = &classes[i],
+        const dn_spawn_spec spec = {.actor_class = &classes[i],
                                     .config = &i,
                                     .config_size = sizeof i,
                                     .name = names[i],
@@ -240,7 +240,7 @@ static const dn_class   ending_class = {
       .name = "ending", .handlers = DN_SLICE(ending_rows), .terminate = write_to_oneself};
 
 static int ask_who_ends(dn_self *self) {
-    CHECK_INT(dn_spawn(self, &(dn_spawn_spec){.cls = &ending_class}, &ending), DN_OK);
+    CHECK_INT(dn_spawn(self, &(dn_spawn_spec){.actor_class = &ending_class}, &ending), DN_OK);
     CHECK_INT(dn_send(self, ending, END, NULL, 0), DN_OK);
     return dn_call(self, ending, ASK, NULL, 0, /* timeout_ms= */ 100000, NULL);
 }

@@ -63,10 +63,12 @@ TEST(a_root_goes_on_the_first_loop_and_is_nobodys_child) {
     static const role root = {NULL, NULL, NULL};
     runtime_begins();
     CHECK_INT(
-        dn_runtime_run(rt, &(dn_spawn_spec){.cls = &role_class, .config = &root, .loop = "side"}),
+        dn_runtime_run(
+            rt, &(dn_spawn_spec){.actor_class = &role_class, .config = &root, .loop = "side"}),
         DN_EINVAL);
     CHECK_INT(
-        dn_runtime_run(rt, &(dn_spawn_spec){.cls = &role_class, .config = &root, .linked = true}),
+        dn_runtime_run(
+            rt, &(dn_spawn_spec){.actor_class = &role_class, .config = &root, .linked = true}),
         DN_EINVAL);
     CHECK_INT(dn_runtime_run(rt, &(dn_spawn_spec){.name = "no class"}), DN_EINVAL);
     dn_runtime_free(rt);
@@ -136,8 +138,10 @@ TEST(a_runtime_whose_threads_are_refused_does_not_run_and_may_be_freed) {
 TEST_ABORTS(a_runtime_runs_once, "a runtime runs once") {
     static const role root = {NULL, send_go, stop_on_any};
     runtime_begins();
-    CHECK_INT(dn_runtime_run(rt, &(dn_spawn_spec){.cls = &role_class, .config = &root}), DN_OK);
-    CHECK_INT(dn_runtime_run(rt, &(dn_spawn_spec){.cls = &role_class, .config = &root}), DN_OK);
+    CHECK_INT(dn_runtime_run(rt, &(dn_spawn_spec){.actor_class = &role_class, .config = &root}),
+              DN_OK);
+    CHECK_INT(dn_runtime_run(rt, &(dn_spawn_spec){.actor_class = &role_class, .config = &root}),
+              DN_OK);
 }
 
 /* ---- Stopping from outside ---- */
@@ -161,7 +165,8 @@ TEST(a_runtime_is_stopped_from_another_thread) {
 
     runtime_begins();
     CHECK_INT(pthread_create(&thread, NULL, stop_from_thread, NULL), 0);
-    const dn_spawn_spec spec = {.cls = &role_class, .config = &(role){NULL, say_up, nothing}};
+    const dn_spawn_spec spec = {.actor_class = &role_class,
+                                .config = &(role){NULL, say_up, nothing}};
     CHECK_INT(dn_runtime_run(rt, &spec), DN_OK);
     pthread_join(thread, NULL);
     dn_runtime_free(rt);
@@ -217,7 +222,7 @@ TEST(a_second_stop_waits_no_longer) {
     runtime_begins();
     dn_runtime_stop(rt);
     CHECK_INT(pthread_create(&thread, NULL, stop_from_thread, NULL), 0);
-    CHECK_INT(dn_runtime_run(rt, &(dn_spawn_spec){.cls = &stubborn_class, .config = &root}),
+    CHECK_INT(dn_runtime_run(rt, &(dn_spawn_spec){.actor_class = &stubborn_class, .config = &root}),
               DN_EKILLED);
     pthread_join(thread, NULL);
     CHECK_INT(atomic_load(&stops_heard), 1);
@@ -361,7 +366,7 @@ static int send_to_held(dn_self *self, void *state, const dn_msg *msg) {
 
 TEST(what_never_left_the_inbox_of_a_dying_loop_is_released_by_its_own_thread) {
     runtime_begins();
-    const dn_spawn_spec spec = {.cls = &role_class,
+    const dn_spawn_spec spec = {.actor_class = &role_class,
                                 .config = &(role){NULL, cast_held, send_to_held}};
     CHECK_INT(dn_runtime_run(rt, &spec), DN_OK);
     CHECK(!heard_anything);
@@ -418,7 +423,7 @@ TEST(posts_from_threads_arrive_all_and_in_each_threads_order) {
     for (uint64_t i = 0; i < THREADS; i++)
         CHECK_INT(pthread_create(&threads[i], NULL, post_many, (void *)(uintptr_t)i), 0);
     const dn_spawn_spec spec = {
-        .cls = &role_class, .config = &(role){NULL, say_up, on_posted}, .name = "root"};
+        .actor_class = &role_class, .config = &(role){NULL, say_up, on_posted}, .name = "root"};
     CHECK_INT(dn_runtime_run(rt, &spec), DN_OK);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     CHECK_INT(dn_post(rt, dn_runtime_name(rt, "root"), NUMBER, NULL, 0), DN_EDEAD);
@@ -453,7 +458,7 @@ TEST(a_post_wakes_a_sleeping_loop_that_is_not_the_first) {
     runtime_begins();
     CHECK_INT(pthread_create(&thread, NULL, post_one, NULL), 0);
     const dn_spawn_spec spec = {
-        .cls = &role_class, .config = &(role){NULL, cast_late, stop_on_go}, .name = "root"};
+        .actor_class = &role_class, .config = &(role){NULL, cast_late, stop_on_go}, .name = "root"};
     CHECK_INT(dn_runtime_run(rt, &spec), DN_OK);
     pthread_join(thread, NULL);
     dn_runtime_free(rt);
@@ -663,13 +668,13 @@ static dn_ref stalled_ref;
 
 static int spawn_stalled(dn_self *self) {
     const dn_spawn_spec spec = {
-        .cls = &role_class, .config = &stalled_once, .name = "stalled", .monitored = true};
+        .actor_class = &role_class, .config = &stalled_once, .name = "stalled", .monitored = true};
 
     CHECK_INT(dn_spawn(self, &spec, &stalled_ref), DN_OK);
     return dn_send(self, stalled_ref, BUSY, NULL, 0);
 }
 static int take_the_slot_again(dn_self *self, void *state, const dn_msg *msg) {
-    const dn_spawn_spec spec = {.cls = &role_class, .config = &stalled_once};
+    const dn_spawn_spec spec = {.actor_class = &role_class, .config = &stalled_once};
     dn_ref              next;
 
     (void)state;

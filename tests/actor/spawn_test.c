@@ -30,13 +30,14 @@ static const char *spawned(const dn_spawn_spec *spec) {
 
 TEST(init_has_run_when_spawn_returns_ok) {
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &saying_class, .name = "a"}), "a+ spawned/ok+ref");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &saying_class, .name = "a"}),
+              "a+ spawned/ok+ref");
     CHECK(is_alive("a"));
 }
 
 TEST(a_class_without_init_needs_none) {
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &probe_class}), "spawned/ok+ref");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &probe_class}), "spawned/ok+ref");
 }
 
 static int spawn_without_out(dn_self *self, const void *arg) {
@@ -46,7 +47,7 @@ static int spawn_without_out(dn_self *self, const void *arg) {
 
 TEST(a_starter_need_not_want_the_address) {
     stage_begins();
-    in("root", spawn_without_out, &(dn_spawn_spec){.cls = &saying_class, .name = "a"});
+    in("root", spawn_without_out, &(dn_spawn_spec){.actor_class = &saying_class, .name = "a"});
     CHECK(is_alive("a"));
 }
 
@@ -80,8 +81,9 @@ static const dn_class crashing_class = {
 
 TEST(an_actor_whose_init_answers_stop_never_was) {
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &declining_class, .name = "a", .monitored = true}),
-              "released-thing spawned/stop");
+    CHECK_STR(
+        spawned(&(dn_spawn_spec){.actor_class = &declining_class, .name = "a", .monitored = true}),
+        "released-thing spawned/stop");
     CHECK(!is_alive("a"));
     CHECK_UINT(inspect()->crashed, 0);
     CHECK_STR(said(), "");
@@ -89,8 +91,9 @@ TEST(an_actor_whose_init_answers_stop_never_was) {
 
 TEST(an_actor_whose_init_answers_a_code_never_was) {
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &refusing_class, .name = "a", .monitored = true}),
-              "released-thing spawned/io");
+    CHECK_STR(
+        spawned(&(dn_spawn_spec){.actor_class = &refusing_class, .name = "a", .monitored = true}),
+        "released-thing spawned/io");
     CHECK(!is_alive("a"));
     CHECK_UINT(inspect()->actors, 1);
     CHECK_STR(said(), "");
@@ -99,7 +102,7 @@ TEST(an_actor_whose_init_answers_a_code_never_was) {
 TEST(a_crash_in_init_costs_the_starter_a_code_and_nothing_else) {
     stage_begins();
     CHECK_STR(spawned(&(dn_spawn_spec){
-                  .cls = &crashing_class, .name = "a", .monitored = true, .linked = true}),
+                  .actor_class = &crashing_class, .name = "a", .monitored = true, .linked = true}),
               "released-thing spawned/invalid");
     CHECK(!is_alive("a"));
     CHECK_STR(said(), "");
@@ -113,14 +116,16 @@ TEST(a_crash_in_init_costs_the_starter_a_code_and_nothing_else) {
 
 TEST(after_a_failed_start_its_name_is_free) {
     stage_begins();
-    (void)spawned(&(dn_spawn_spec){.cls = &crashing_class, .name = "a"});
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &saying_class, .name = "a"}), "a+ spawned/ok+ref");
+    (void)spawned(&(dn_spawn_spec){.actor_class = &crashing_class, .name = "a"});
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &saying_class, .name = "a"}),
+              "a+ spawned/ok+ref");
 }
 
 TEST(a_taken_name_refuses_the_second_before_its_init) {
     stage_begins();
     const dn_ref first = born("a");
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &saying_class, .name = "a"}), "spawned/exists");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &saying_class, .name = "a"}),
+              "spawned/exists");
     CHECK(dn_ref_equal(find("a"), first));
 }
 
@@ -130,9 +135,12 @@ TEST(a_name_that_cannot_be_one_is_invalid) {
     stage_begins();
     memset(longest, 'x', DN_NAME_MAX);
     memset(too_long, 'x', DN_NAME_MAX + 1);
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &probe_class, .name = ""}), "spawned/invalid");
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &probe_class, .name = too_long}), "spawned/invalid");
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &probe_class, .name = longest}), "spawned/ok+ref");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &probe_class, .name = ""}),
+              "spawned/invalid");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &probe_class, .name = too_long}),
+              "spawned/invalid");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &probe_class, .name = longest}),
+              "spawned/ok+ref");
     CHECK(is_alive(longest));
 }
 
@@ -141,15 +149,16 @@ TEST(a_spec_without_class_or_a_class_without_name_is_invalid) {
 
     stage_begins();
     CHECK_STR(spawned(&(dn_spawn_spec){.name = "a"}), "spawned/invalid");
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &nameless}), "spawned/invalid");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &nameless}), "spawned/invalid");
 }
 
 static int init_spawns_a_crashing(dn_self *self, void *state, const void *config) {
     dn_ref who;
 
     (void)state, (void)config;
-    CHECK_INT(dn_spawn(self, &(dn_spawn_spec){.cls = &crashing_class, .name = "inner"}, &who),
-              DN_EINVAL);
+    CHECK_INT(
+        dn_spawn(self, &(dn_spawn_spec){.actor_class = &crashing_class, .name = "inner"}, &who),
+        DN_EINVAL);
     say("%s goes on", dn_self_name(self));
     return DN_OK;
 }
@@ -158,7 +167,7 @@ static const dn_class outer_class = {
 
 TEST(a_crash_in_an_init_inside_an_init_ends_the_inner_one_only) {
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &outer_class, .name = "outer"}),
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &outer_class, .name = "outer"}),
               "released-thing outer goes on spawned/ok+ref");
 }
 
@@ -170,7 +179,7 @@ static int fail_after_spawn(dn_self *self, const void *arg) {
 TEST(a_failure_after_a_childs_failed_start_is_the_parents_own) {
     stage_begins();
     (void)born("p");
-    in("p", fail_after_spawn, &(dn_spawn_spec){.cls = &crashing_class, .name = "a"});
+    in("p", fail_after_spawn, &(dn_spawn_spec){.actor_class = &crashing_class, .name = "a"});
     CHECK(!is_alive("p"));
     CHECK_STR(inspect()->crashes[0].name, "p");
     CHECK_STR(inspect()->crashes[0].why, "after it");
@@ -193,7 +202,7 @@ static int init_done(dn_self *self, const void *arg) {
 
 static void begin_pending(void) {
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &pending_class, .name = "a", .tag = 7}),
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &pending_class, .name = "a", .tag = 7}),
               "spawned/pending+ref");
     CHECK(dn_ref_equal(st.found, find("a")));
 }
@@ -216,9 +225,9 @@ TEST(a_pending_start_that_gives_up_ends_with_its_code) {
 
 static void begin_pending_watched(void) {
     stage_begins();
-    CHECK_STR(
-        spawned(&(dn_spawn_spec){.cls = &pending_class, .name = "a", .tag = 7, .monitored = true}),
-        "spawned/pending+ref");
+    CHECK_STR(spawned(&(dn_spawn_spec){
+                  .actor_class = &pending_class, .name = "a", .tag = 7, .monitored = true}),
+              "spawned/pending+ref");
 }
 
 TEST(a_pending_start_that_is_watched_and_fails_is_told_once) {
@@ -249,10 +258,12 @@ TEST(a_pending_start_is_told_though_its_watch_was_withdrawn) {
         dn_watch_id id = 0;
 
         stage_begins_with_seed(test_seed());
-        CHECK_STR(
-            spawned(&(dn_spawn_spec){
-                .cls = &pending_class, .name = "a", .tag = 7, .monitored = true, .out_quiet = &id}),
-            "spawned/pending+ref");
+        CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &pending_class,
+                                           .name = "a",
+                                           .tag = 7,
+                                           .monitored = true,
+                                           .out_quiet = &id}),
+                  "spawned/pending+ref");
         in("root", unwatch, &id);
         in("a", init_done, &hows[i]);
         CHECK_STR(said(), i == 0 ? "root:started7/ok" : "root:started7/io");
@@ -265,7 +276,8 @@ TEST(a_pending_start_is_told_though_its_watch_was_withdrawn) {
 TEST(a_watched_pending_start_may_outlive_its_starter) {
     stage_begins();
     (void)born("p");
-    in("p", spawn_and_say, &(dn_spawn_spec){.cls = &pending_class, .name = "a", .monitored = true});
+    in("p", spawn_and_say,
+       &(dn_spawn_spec){.actor_class = &pending_class, .name = "a", .monitored = true});
     in("root", act_kill, "p");
     in("a", act_fail, NULL);
     CHECK(!is_alive("a"));
@@ -298,7 +310,7 @@ TEST(a_pending_start_that_ends_by_itself_is_told_as_a_failure) {
 TEST(a_pending_start_whose_starter_is_gone_goes_on) {
     stage_begins();
     (void)born("p");
-    in("p", spawn_and_say, &(dn_spawn_spec){.cls = &pending_class, .name = "a"});
+    in("p", spawn_and_say, &(dn_spawn_spec){.actor_class = &pending_class, .name = "a"});
     in("root", act_kill, "p");
     in("a", init_done, &(int){DN_OK});
     CHECK(is_alive("a"));
@@ -329,8 +341,9 @@ TEST(state_is_zeroed_every_time_and_config_is_handed_over) {
 
     stage_begins();
     for (int i = 0; i < 3; i++) {
-        CHECK_STR(spawned(&(dn_spawn_spec){.cls = &looking_class, .name = "a", .config = &word}),
-                  "a-config spawned/ok+ref");
+        CHECK_STR(
+            spawned(&(dn_spawn_spec){.actor_class = &looking_class, .name = "a", .config = &word}),
+            "a-config spawned/ok+ref");
         in("root", act_kill, "a");
     }
 }
@@ -346,25 +359,28 @@ static const dn_class finding_class = {
 
 TEST(a_name_is_registered_before_init_and_messages_wait_until_after) {
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &finding_class, .name = "a"}), "spawned/ok+ref a:9");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &finding_class, .name = "a"}),
+              "spawned/ok+ref a:9");
 }
 
 TEST(an_actor_without_a_name_goes_by_its_class) {
     static const dn_class anonymous = {.name = "anonymous", .init = init_says};
 
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &anonymous}), "anonymous+ spawned/ok+ref");
+    CHECK_STR(spawned(&(dn_spawn_spec){.actor_class = &anonymous}), "anonymous+ spawned/ok+ref");
 }
 
 TEST(a_loop_nobody_has_means_the_first_one) {
     stage_begins();
-    CHECK_STR(spawned(&(dn_spawn_spec){.cls = &saying_class, .name = "a", .loop = "nowhere"}),
-              "a+ spawned/ok+ref");
+    CHECK_STR(
+        spawned(&(dn_spawn_spec){.actor_class = &saying_class, .name = "a", .loop = "nowhere"}),
+        "a+ spawned/ok+ref");
 }
 
 TEST(a_monitored_child_brings_its_tag_back) {
     stage_begins();
-    (void)spawned(&(dn_spawn_spec){.cls = &probe_class, .name = "a", .tag = 42, .monitored = true});
+    (void)spawned(
+        &(dn_spawn_spec){.actor_class = &probe_class, .name = "a", .tag = 42, .monitored = true});
     in("a", act_stop_self, NULL);
     CHECK_STR(said(), "root:down42/ok");
 }
@@ -374,9 +390,9 @@ TEST(a_monitored_child_brings_its_tag_back) {
 static void begin_family(void) {
     stage_begins();
     (void)born("p");
-    in("p", act_spawn, &(dn_spawn_spec){.cls = &probe_class, .name = "c", .linked = true});
-    in("c", act_spawn, &(dn_spawn_spec){.cls = &probe_class, .name = "g", .linked = true});
-    in("p", act_spawn, &(dn_spawn_spec){.cls = &probe_class, .name = "free"});
+    in("p", act_spawn, &(dn_spawn_spec){.actor_class = &probe_class, .name = "c", .linked = true});
+    in("c", act_spawn, &(dn_spawn_spec){.actor_class = &probe_class, .name = "g", .linked = true});
+    in("p", act_spawn, &(dn_spawn_spec){.actor_class = &probe_class, .name = "free"});
 }
 
 static int watch_by_name(dn_self *self, const void *arg) {
@@ -391,8 +407,10 @@ TEST(linked_children_are_killed_however_their_parent_ends) {
     for (int how = 0; how < 4; how++) {
         if (how > 0) {
             (void)born("p");
-            in("p", act_spawn, &(dn_spawn_spec){.cls = &probe_class, .name = "c", .linked = true});
-            in("c", act_spawn, &(dn_spawn_spec){.cls = &probe_class, .name = "g", .linked = true});
+            in("p", act_spawn,
+               &(dn_spawn_spec){.actor_class = &probe_class, .name = "c", .linked = true});
+            in("c", act_spawn,
+               &(dn_spawn_spec){.actor_class = &probe_class, .name = "g", .linked = true});
         }
         in("root", watch_by_name, "g");
         if (how < 2) in("p", ends[how], NULL);
@@ -410,7 +428,7 @@ TEST(a_link_outlasts_the_watch_that_came_with_it) {
         stage_begins_with_seed(test_seed());
         (void)born("p");
         in("p", act_spawn,
-           &(dn_spawn_spec){.cls = &probe_class,
+           &(dn_spawn_spec){.actor_class = &probe_class,
                             .name = "c",
                             .monitored = true,
                             .linked = true,
@@ -439,7 +457,7 @@ TEST(an_actor_may_end_itself_while_its_children_are_many) {
     stage_begins();
     (void)born("p");
     for (int i = 0; i < CHILDREN; i++)
-        in("p", act_spawn, &(dn_spawn_spec){.cls = &probe_class, .linked = true});
+        in("p", act_spawn, &(dn_spawn_spec){.actor_class = &probe_class, .linked = true});
     CHECK_UINT(inspect()->actors, CHILDREN + 2);
     in("p", act_stop_self, NULL);
     CHECK_UINT(inspect()->actors, 1);

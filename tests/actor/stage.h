@@ -243,7 +243,7 @@ static inline int act_inspect(dn_self *self, const void *arg) {
 
 /* The root spawns a probe, or an actor of another class. */
 static inline dn_ref born_of(const dn_class *cls, const char *name) {
-    dn_spawn_spec spec = {.cls = cls, .name = name};
+    dn_spawn_spec spec = {.actor_class = cls, .name = name};
 
     st.found = DN_NOBODY;
     in("root", act_spawn, &spec);
@@ -304,7 +304,7 @@ static inline void stage_ends(void) {
 }
 
 static inline void stage_boots(void) {
-    const dn_spawn_spec root = {.cls = &probe_class, .name = "root"};
+    const dn_spawn_spec root = {.actor_class = &probe_class, .name = "root"};
 
     CHECK_INT(dn_sim_boot(st.sim, &root), DN_OK);
     st.runtime = dn_sim_runtime(st.sim);

@@ -114,10 +114,10 @@ static const dn_class kv_class = {.name = ACTOR_KV, .handlers = DN_SLICE(kv_rows
 static void silence(void *context, const dn_notice *notice) { (void)context, (void)notice; }
 
 static void begins(void) {
-    static const dn_child_spec      children[] = {{.name = "stage", .cls = &stage_class},
-                                                  {.name = ACTOR_KV, .cls = &kv_class}};
+    static const dn_child_spec      children[] = {{.name = "stage", .actor_class = &stage_class},
+                                                  {.name = ACTOR_KV, .actor_class = &kv_class}};
     static const dn_supervisor_spec top = {.intensity = 10, .children = DN_SLICE(children)};
-    static const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
+    static const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
     const dn_sim_config        config = {.seed = test_seed(), .notice = silence};
     dn_token                   admin = {.id = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
 

@@ -96,13 +96,13 @@ static void make_late(void *context, const dn_sim_event *e) {
 TEST(a_report_that_comes_after_its_scrape_does_not_stand_for_one_of_the_next) {
     static const char        handled[] = "diurnal_actor_handled_total{actor=\"stage\"} ";
     const dn_service_config  service = {.max_concurrency = 64};
-    const dn_child_spec      children[] = {{.name = "stage", .cls = &stage_class},
+    const dn_child_spec      children[] = {{.name = "stage", .actor_class = &stage_class},
                                            dn_metrics_child(&service)};
     const dn_supervisor_spec top = {.intensity = 10, .children = {children, 2}};
-    const dn_spawn_spec      root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
-    const dn_sim_config      config = {.seed = test_seed(), .on_event = make_late};
-    char                     why[DN_METRICS_WHY];
-    double                   poked = 0;
+    const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_sim_config config = {.seed = test_seed(), .on_event = make_late};
+    char                why[DN_METRICS_WHY];
+    double              poked = 0;
 
     CHECK_INT(dn_daemon_metrics_start("1", "2", why), DN_OK);
     CHECK_INT(dn_sim_new(&config, &sim), DN_OK);
@@ -127,12 +127,12 @@ TEST(what_was_counted_of_actors_is_not_counted_again_by_a_new_one) {
     static const char        handled[] = "diurnal_actor_handled_total{actor=\"stage\"} ";
     static const char        restarts[] = "diurnal_actor_restarts_total{actor=\"metrics\"} ";
     const dn_service_config  service = {.max_concurrency = 64};
-    const dn_child_spec      children[] = {{.name = "stage", .cls = &stage_class},
+    const dn_child_spec      children[] = {{.name = "stage", .actor_class = &stage_class},
                                            dn_metrics_child(&service)};
     const dn_supervisor_spec top = {.intensity = 10, .children = {children, 2}};
-    const dn_spawn_spec      root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
-    const dn_sim_config      config = {.seed = test_seed()};
-    char                     why[DN_METRICS_WHY];
+    const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_sim_config config = {.seed = test_seed()};
+    char                why[DN_METRICS_WHY];
 
     CHECK_INT(dn_daemon_metrics_start("1", "2", why), DN_OK);
     CHECK_INT(dn_sim_new(&config, &sim), DN_OK);

@@ -94,12 +94,13 @@ static void opens(const dn_class *tick, const dn_class *kv, const dn_class *metr
         .service = &d.service, .conns_max = DN_WEB_CONNS_LEAST, .on_loopback = true};
     CHECK_INT(dn_web_listen("127.0.0.1:0", false, &d.config.listener, bound, why), DN_OK);
     CHECK_INT(getsockname(d.config.listener, (struct sockaddr *)&d.at, &len), 0);
-    if (tick) d.children[children++] = (dn_child_spec){.name = ACTOR_TICK, .cls = tick};
-    if (kv) d.children[children++] = (dn_child_spec){.name = ACTOR_KV, .cls = kv};
-    if (metrics) d.children[children++] = (dn_child_spec){.name = DN_METRICS, .cls = metrics};
+    if (tick) d.children[children++] = (dn_child_spec){.name = ACTOR_TICK, .actor_class = tick};
+    if (kv) d.children[children++] = (dn_child_spec){.name = ACTOR_KV, .actor_class = kv};
+    if (metrics)
+        d.children[children++] = (dn_child_spec){.name = DN_METRICS, .actor_class = metrics};
     d.children[children++] = dn_web_child(&d.config);
     d.top = (dn_supervisor_spec){.children = {d.children, children}};
-    d.root = (dn_spawn_spec){.cls = &dn_supervisor_class, .config = &d.top, .name = "top"};
+    d.root = (dn_spawn_spec){.actor_class = &dn_supervisor_class, .config = &d.top, .name = "top"};
     CHECK_INT(dn_runtime_new(&config, &d.runtime), DN_OK);
     CHECK_INT(pthread_create(&d.thread, NULL, door_runs, NULL), 0);
 }

@@ -60,7 +60,7 @@ static const dn_class task_class = {.name = "task"};
 
 static int stage_on_spawn(dn_self *self, void *state, const dn_msg *msg) {
     (void)state, (void)msg;
-    CHECK_INT(dn_spawn(self, &(dn_spawn_spec){.cls = &task_class}, NULL), DN_OK);
+    CHECK_INT(dn_spawn(self, &(dn_spawn_spec){.actor_class = &task_class}, NULL), DN_OK);
     return DN_OK;
 }
 
@@ -132,18 +132,20 @@ static void silence(void *context, const dn_notice *notice) { (void)context, (vo
 /* With whoever is to be asked; NULL: nobody is there. */
 static void begins_with(const dn_class *tick, const dn_class *watcher) {
     const dn_sim_config sim = {.seed = test_seed(), .notice = silence};
-    const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &w.top, .name = "top"};
-    char                why[DN_METRICS_WHY];
+    const dn_spawn_spec root = {
+        .actor_class = &dn_supervisor_class, .config = &w.top, .name = "top"};
+    char why[DN_METRICS_WHY];
 
     CHECK_INT(dn_daemon_metrics_start("1.0", "abc", why), DN_OK);
     w.service = (dn_service_config){.max_concurrency = 64};
     w.children[0] = dn_metrics_child(&w.service);
     w.children[0].loop = NULL;
-    w.children[1] = (dn_child_spec){.name = "stage", .cls = &stage_class};
-    w.children[2] = (dn_child_spec){.name = "another", .cls = &stage_class};
+    w.children[1] = (dn_child_spec){.name = "stage", .actor_class = &stage_class};
+    w.children[2] = (dn_child_spec){.name = "another", .actor_class = &stage_class};
     size_t len = 3;
-    if (tick) w.children[len++] = (dn_child_spec){.name = ACTOR_TICK, .cls = tick};
-    if (watcher) w.children[len++] = (dn_child_spec){.name = DN_SLO_WATCHER, .cls = watcher};
+    if (tick) w.children[len++] = (dn_child_spec){.name = ACTOR_TICK, .actor_class = tick};
+    if (watcher)
+        w.children[len++] = (dn_child_spec){.name = DN_SLO_WATCHER, .actor_class = watcher};
     w.top = (dn_supervisor_spec){.intensity = 1000, .children = {w.children, len}};
     CHECK_INT(dn_sim_new(&sim, &w.sim), DN_OK);
     CHECK_INT(dn_sim_boot(w.sim, &root), DN_OK);

@@ -95,15 +95,15 @@ static void silence(void *context, const dn_notice *notice) { (void)context, (vo
 
 /* With so many of them, of which the watcher is the last; and asked once. */
 static void is_asked_of(size_t actors) {
-    const dn_child_spec      children[] = {{.name = "stage", .cls = &stage_class},
-                                           {.name = ACTOR_TICK, .cls = &tick_class},
-                                           {.name = ACTOR_QUEUE, .cls = &queue_class},
-                                           {.name = ACTOR_EXECUTOR, .cls = &executor_class},
-                                           {.name = ACTOR_KV, .cls = &kv_class},
-                                           {.name = DN_SLO_WATCHER, .cls = &watcher_class}};
+    const dn_child_spec      children[] = {{.name = "stage", .actor_class = &stage_class},
+                                           {.name = ACTOR_TICK, .actor_class = &tick_class},
+                                           {.name = ACTOR_QUEUE, .actor_class = &queue_class},
+                                           {.name = ACTOR_EXECUTOR, .actor_class = &executor_class},
+                                           {.name = ACTOR_KV, .actor_class = &kv_class},
+                                           {.name = DN_SLO_WATCHER, .actor_class = &watcher_class}};
     const dn_supervisor_spec top = {.intensity = 10, .children = {children, actors}};
-    const dn_spawn_spec      root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
-    const dn_sim_config      config = {.seed = test_seed(), .notice = silence};
+    const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_sim_config config = {.seed = test_seed(), .notice = silence};
 
     w.about = (dn_about){
         .service = &w.service, .data = "d", .version = "1", .runner = "r", .listens = "l"};

@@ -47,7 +47,8 @@ static void door_open(door *d) {
     CHECK_INT(getsockname(d->config.listener, (struct sockaddr *)&d->at, &len), 0);
     d->child = dn_web_child(&d->config);
     d->top = (dn_supervisor_spec){.children = {&d->child, 1}};
-    d->root = (dn_spawn_spec){.cls = &dn_supervisor_class, .config = &d->top, .name = "top"};
+    d->root =
+        (dn_spawn_spec){.actor_class = &dn_supervisor_class, .config = &d->top, .name = "top"};
     CHECK_INT(dn_runtime_new(&config, &d->runtime), DN_OK);
     CHECK_INT(pthread_create(&d->thread, NULL, door_runs, d), 0);
 }

@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const dn_class      cls = {.name = "asker", .state_size = 1, .init = asker_init};
-    static const dn_spawn_spec root = {.cls = &cls, .name = "asker"};
+    static const dn_spawn_spec root = {.actor_class = &cls, .name = "asker"};
     const dn_sim_config        config = {.seed = 1, .wall_ms = (int64_t)DAY * 86400000};
     dn_sim                    *sim;
 

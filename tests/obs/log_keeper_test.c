@@ -33,10 +33,10 @@ static void say_often(const char *event, int times) {
 TEST(repeats_are_said_about_a_second_after_their_time_and_that_again_and_again) {
     const dn_child_spec      child = dn_log_keeper_child();
     const dn_supervisor_spec top = {.children = {&child, 1}};
-    const dn_spawn_spec      root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
-    const dn_sim_config      config = {.seed = test_seed()};
-    int                      ends[2];
-    dn_sim                  *sim;
+    const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_sim_config config = {.seed = test_seed()};
+    int                 ends[2];
+    dn_sim             *sim;
 
     CHECK_INT(pipe(ends), 0);
     CHECK_INT(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);

@@ -171,14 +171,15 @@ static void arranges(void) {
     is_healthy();
     w.children[0] = dn_slo_watcher_child(&w.watcher);
     w.children[0].loop = NULL;
-    w.children[1] = (dn_child_spec){.name = "daily", .cls = &daily_class};
-    w.children[2] = (dn_child_spec){.name = "stage", .cls = &stage_class};
+    w.children[1] = (dn_child_spec){.name = "daily", .actor_class = &daily_class};
+    w.children[2] = (dn_child_spec){.name = "stage", .actor_class = &stage_class};
     w.top = (dn_supervisor_spec){.intensity = 1000, .children = DN_SLICE(w.children)};
     CHECK_INT(dn_sim_new(&sim, &w.sim), DN_OK);
 }
 
 static int boots(void) {
-    const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &w.top, .name = "top"};
+    const dn_spawn_spec root = {
+        .actor_class = &dn_supervisor_class, .config = &w.top, .name = "top"};
 
     return dn_sim_boot(w.sim, &root);
 }

@@ -830,7 +830,7 @@ TEST(a_message_without_room_comes_when_there_is_some) {
     static const dn_class   busy = {
           .name = "busy", .init = busy_init, .handlers = DN_SLICE(rows), .mailbox_max = 1};
     stage              *s = one_run_at(answers_200);
-    const dn_spawn_spec root = {.cls = &busy, .config = &s};
+    const dn_spawn_spec root = {.actor_class = &busy, .config = &s};
     dn_runtime         *rt;
 
     CHECK_INT(dn_runtime_new(NULL, &rt), DN_OK);

@@ -4,7 +4,7 @@
 
 /* Plays it under the simulation driver. */
 static void simulates(stage *s, const dn_sim_faults *faults, uint64_t seed) {
-    const dn_spawn_spec root = {.cls = &root_class, .config = &s, .name = "root"};
+    const dn_spawn_spec root = {.actor_class = &root_class, .config = &s, .name = "root"};
     dn_sim_config       config = {.seed = seed, .wall_ms = INT64_C(1728028800000)};
     dn_sim             *sim;
     int                 leftovers = 0;

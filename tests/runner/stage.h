@@ -160,8 +160,9 @@ static inline int stage_goes_on(dn_self *self, stage *s) {
     while ((s->calm_from == 0 || s->next < s->calm_from || s->next - s->ended < 4) &&
            s->next < s->len && s->next - s->ended < s->at_once) {
         const task_config   config = {s, &s->runs[s->next++]};
-        const dn_spawn_spec spec = {.cls = &task_class, .config = &config, .monitored = true};
-        const int           rc = dn_spawn(self, &spec, NULL);
+        const dn_spawn_spec spec = {
+            .actor_class = &task_class, .config = &config, .monitored = true};
+        const int rc = dn_spawn(self, &spec, NULL);
         if (rc != DN_OK) s->ended++; /* a twist */
     }
     return stage_is_over(s) ? DN_STOP : DN_OK;
@@ -218,7 +219,7 @@ static inline int stage_plays(stage *s) {
                                        .notice = stage_hush,
                                        .notice_context = &leftovers,
                                        .stall_ms = -1};
-    const dn_spawn_spec      root = {.cls = &root_class, .config = &s, .name = "root"};
+    const dn_spawn_spec      root = {.actor_class = &root_class, .config = &s, .name = "root"};
     dn_runtime              *rt;
 
     if (s->at_once == 0) s->at_once = 1;

@@ -57,10 +57,10 @@ static void runs_for(int64_t ms) { (void)dn_sim_run(w.sim, dn_sim_mono_ms(w.sim)
 static void begins(void) {
     enum { USERS = 6000, BATCH = 100 };
     static const dn_child_spec children[] = {
-        {.name = ACTOR_KV, .cls = &dn_kv_class, .config = &w.config},
-        {.name = "stage", .cls = &stage_class}};
+        {.name = ACTOR_KV, .actor_class = &dn_kv_class, .config = &w.config},
+        {.name = "stage", .actor_class = &stage_class}};
     static const dn_supervisor_spec top = {.intensity = 1, .children = DN_SLICE(children)};
-    static const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = &top, .name = "top"};
+    static const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
     const dn_sim_config        sim = {.seed = test_seed(), .notice = silence};
     char                       why[DN_STORE_WHY], url[sizeof w.dir + 8];
     static char                ids[BATCH][32];

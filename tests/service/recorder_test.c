@@ -83,7 +83,7 @@ static const dn_class shouter_class = {.name = "shouter", .handlers = DN_SLICE(s
 static void record_boots(void) {
     static dn_child_spec edge[2];
     const dn_spawn_spec  root = {
-         .cls = &dn_supervisor_class, .config = &w.tree.top, .name = "diurnal"};
+         .actor_class = &dn_supervisor_class, .config = &w.tree.top, .name = "diurnal"};
 
     rec.config = (dn_recorder_config){
         .path = rec.path,
@@ -98,8 +98,8 @@ static void record_boots(void) {
     CHECK_INT(dn_recorder_new(&rec.config, &rec.recorder), DN_OK);
     w.config.journal = rec.service_is_silent ? NULL : dn_recorder_journal_borrow(rec.recorder);
     w.config.witness = dn_recorder_child_borrow(rec.recorder);
-    edge[0] = (dn_child_spec){.name = "stage", .cls = &stage_class};
-    edge[1] = (dn_child_spec){.name = "shouter", .cls = &shouter_class};
+    edge[0] = (dn_child_spec){.name = "stage", .actor_class = &stage_class};
+    edge[1] = (dn_child_spec){.name = "shouter", .actor_class = &shouter_class};
     dn_service_tree_make(&w.config, edge, 2, &w.tree);
     const int rc = dn_sim_boot(w.sim, &root);
     CHECK_MSG(rc == DN_OK || rc == DN_PENDING, "the tree does not start: %s", dn_error_text(rc));

@@ -12,7 +12,7 @@ static dn_child_spec         edge[2];
 /* As world_boots, with the watcher beside the stage. */
 static void boots_watched(void) {
     const dn_spawn_spec root = {
-        .cls = &dn_supervisor_class, .config = &w.tree.top, .name = "diurnal"};
+        .actor_class = &dn_supervisor_class, .config = &w.tree.top, .name = "diurnal"};
 
     watcher = (dn_slo_watcher_config){.slo = {.window_minutes = 15,
                                               .breach_consecutive = 3,
@@ -22,7 +22,7 @@ static void boots_watched(void) {
                                               .job_p95_max_ms = 30000,
                                               .cutoff_rate_max = 0.01},
                                       .eval_ms = 60000};
-    edge[0] = (dn_child_spec){.name = "stage", .cls = &stage_class};
+    edge[0] = (dn_child_spec){.name = "stage", .actor_class = &stage_class};
     edge[1] = dn_slo_watcher_child(&watcher);
     dn_service_tree_make(&w.config, edge, 2, &w.tree);
     const int rc = dn_sim_boot(w.sim, &root);

@@ -266,9 +266,9 @@ static inline void world_is_fatal(void *context, const char *why) {
 
 static inline void world_boots(void) {
     const dn_spawn_spec root = {
-        .cls = &dn_supervisor_class, .config = &w.tree.top, .name = "diurnal"};
+        .actor_class = &dn_supervisor_class, .config = &w.tree.top, .name = "diurnal"};
 
-    w.edge = (dn_child_spec){.name = "stage", .cls = &stage_class};
+    w.edge = (dn_child_spec){.name = "stage", .actor_class = &stage_class};
     dn_service_tree_make(&w.config, &w.edge, 1, &w.tree);
     const int rc = dn_sim_boot(w.sim, &root);
     CHECK_MSG(rc == DN_OK || rc == DN_PENDING, "the tree does not start: %s", dn_error_text(rc));

@@ -76,7 +76,7 @@ static const dn_class roomy_class = {
 static const dn_class *first_class = &child_class;
 
 static int root_init(dn_self *self, void *state, const void *config) {
-    const dn_spawn_spec spec = {.cls = first_class, .name = "first", .monitored = true};
+    const dn_spawn_spec spec = {.actor_class = first_class, .name = "first", .monitored = true};
 
     (void)state, (void)config;
     w.root = dn_self_ref(self);
@@ -101,7 +101,7 @@ static dn_sim *sim_with(uint64_t seed, const dn_sim_faults *faults) {
 }
 
 static void boot(void) {
-    const dn_spawn_spec root = {.cls = &root_class};
+    const dn_spawn_spec root = {.actor_class = &root_class};
 
     CHECK_INT(dn_sim_boot(w.sim, &root), DN_OK);
 }
@@ -374,7 +374,7 @@ static int is_busy(dn_self *self, uint32_t kind, const dn_msg *msg) {
     value--;
     switch (test_random(&busy) % 4) {
     case 0: {
-        const dn_spawn_spec spec = {.cls = &child_class, .monitored = true, .linked = true};
+        const dn_spawn_spec spec = {.actor_class = &child_class, .monitored = true, .linked = true};
         dn_ref              born;
         CHECK_INT(dn_spawn(self, &spec, &born), DN_OK);
         CHECK_INT(dn_send(self, born, DATA, &value, sizeof value), DN_OK);
@@ -539,7 +539,7 @@ static int gets_a_lot(dn_self *self, uint32_t kind, const dn_msg *msg) {
     if (kind == GO) {
         for (spawned = 0; spawned < SENDERS; spawned++) {
             const dn_spawn_spec spec = {
-                .cls = &child_class, .monitored = true, .tag = (uint64_t)spawned};
+                .actor_class = &child_class, .monitored = true, .tag = (uint64_t)spawned};
             CHECK_INT(dn_spawn(self, &spec, &senders[spawned]), DN_OK);
         }
     } else if (kind == DATA) {
@@ -605,7 +605,7 @@ static int tells_when_the_child_is_down(dn_self *self, uint32_t kind, const dn_m
     static const uint64_t second = 2;
 
     if (kind == GO) {
-        const dn_spawn_spec spec = {.cls = &roomy_class};
+        const dn_spawn_spec spec = {.actor_class = &roomy_class};
         CHECK_INT(dn_spawn(self, &spec, &w.other), DN_OK);
         CHECK_INT(dn_send(self, w.child, GO, NULL, 0), DN_OK);
     } else if (kind == DN_MSG_DOWN) {
@@ -653,7 +653,7 @@ static int sends_on_in_between(dn_self *self, uint32_t kind, const dn_msg *msg) 
 
 static int asks_all(dn_self *self, uint32_t kind, const dn_msg *msg) {
     if (kind == GO) {
-        const dn_spawn_spec spec = {.cls = &roomy_class};
+        const dn_spawn_spec spec = {.actor_class = &roomy_class};
         CHECK_INT(dn_spawn(self, &spec, &w.other), DN_OK);
         for (uint64_t i = 0; i < 6; i++)
             CHECK_INT(dn_call(self, w.child, ASK, &i, sizeof i, 100000, NULL), DN_OK);
@@ -852,7 +852,7 @@ static int init_with_things(dn_self *self) {
 
 /* Every way a message can be lost half way. */
 static int works_with_things(dn_self *self, uint32_t kind, const dn_msg *msg) {
-    const dn_spawn_spec spec = {.cls = &child_class, .linked = true};
+    const dn_spawn_spec spec = {.actor_class = &child_class, .linked = true};
     unsigned char       big[200] = {1};
     dn_ref              child;
 
@@ -1015,7 +1015,7 @@ static int init_in_vain(dn_self *self) {
 }
 
 static int starts_in_vain(dn_self *self, uint32_t kind, const dn_msg *msg) {
-    const dn_spawn_spec spec = {.cls = &child_class};
+    const dn_spawn_spec spec = {.actor_class = &child_class};
     dn_ref              child;
 
     (void)msg;

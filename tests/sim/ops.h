@@ -854,7 +854,7 @@ static inline void op_spawn(dn_self *self, m_actor *me) {
     const int  watch = monitored ? o.watches_len++ : -1;
     /* STARTED and DOWN come back with the same tag: the number of the watch, if there is one. */
     const dn_spawn_spec spec = {
-        .cls = &ops_classes[a->cls],
+        .actor_class = &ops_classes[a->cls],
         .config = &config,
         .config_size = one_in(2) ? sizeof config : 0,
         .name = a->name >= 0 ? names[a->name] : NULL,
@@ -1151,7 +1151,8 @@ static inline void got_report(const m_actor *me, const dn_msg *msg) {
         const int at = actor_by_ref(r->rows[i].who);
         OPS_CHECK(at >= 0 || r->rows[i].handled == 0, "a report of a stranger");
         if (at < 0) continue;
-        OPS_CHECK(strcmp(r->rows[i].cls, ops_classes[o.actors[at].cls].name) == 0, "another class");
+        OPS_CHECK(strcmp(r->rows[i].actor_class, ops_classes[o.actors[at].cls].name) == 0,
+                  "another class");
         if (o.actors[at].name < 0) nameless = true;
         else OPS_CHECK(!nameless, "the named do not come first");
     }
@@ -1397,7 +1398,7 @@ static inline void ops_boot(void) {
                                  .inbox_tail = -1,
                                  .owned = -1};
     config = (ops_config){.actor = o.root, .plan = INIT_OK};
-    const dn_spawn_spec root = {.cls = &ops_classes[CLS_ROOT], .config = &config};
+    const dn_spawn_spec root = {.actor_class = &ops_classes[CLS_ROOT], .config = &config};
     const int           rc = dn_sim_boot(o.sim, &root);
     OPS_CHECK(rc == DN_OK, "the root does not start: %d", rc);
     o.counts.boots++;

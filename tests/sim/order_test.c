@@ -44,7 +44,7 @@ static int root_init(dn_self *self, void *state, const void *config) {
 
     (void)state, (void)config;
     for (uint32_t i = 0; i < ACTORS && rc == DN_OK; i++) {
-        const dn_spawn_spec spec = {.cls = &actor_class, .config = &i, .monitored = true};
+        const dn_spawn_spec spec = {.actor_class = &actor_class, .config = &i, .monitored = true};
         rc = dn_spawn(self, &spec, &w.who[i]);
     }
     return rc;
@@ -60,7 +60,7 @@ static const dn_class   root_class = {
       .name = "root", .init = root_init, .handlers = DN_SLICE(root_handlers)};
 
 static void begin(const dn_sim_config *config) {
-    const dn_spawn_spec root = {.cls = &root_class, .name = "root"};
+    const dn_spawn_spec root = {.actor_class = &root_class, .name = "root"};
 
     CHECK_INT(dn_sim_new(config, &w.sim), DN_OK);
     CHECK_INT(dn_sim_boot(w.sim, &root), DN_OK);

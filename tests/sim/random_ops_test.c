@@ -124,7 +124,7 @@ static int flat_on_cycle(dn_self *self, void *state, const dn_msg *msg) {
         CHECK_INT(dn_kill(self, f->peer), DN_OK);
         if (f->cycles % 2) dn_demonitor(self, f->watch);
     }
-    const dn_spawn_spec spec = {.cls = &peer_class,
+    const dn_spawn_spec spec = {.actor_class = &peer_class,
                                 .name = f->cycles % 3 ? "peer" : NULL,
                                 .monitored = true,
                                 .linked = true};
@@ -169,7 +169,7 @@ static const dn_class flat_class = {
 
 TEST(memory_is_flat_while_actors_come_and_go) {
     const dn_sim_config config = {.seed = test_seed()};
-    const dn_spawn_spec root = {.cls = &flat_class, .name = "flat"};
+    const dn_spawn_spec root = {.actor_class = &flat_class, .name = "flat"};
     dn_sim             *sim;
 
     CHECK_INT(dn_sim_new(&config, &sim), DN_OK);

@@ -62,8 +62,8 @@ static const dn_class   keeper_class = {
 static const dn_class other_class = {.name = "other", .handlers = DN_SLICE(other_handlers)};
 
 static int root_init(dn_self *self, void *state, const void *config) {
-    const dn_spawn_spec other = {.cls = &other_class};
-    const dn_spawn_spec keeper = {.cls = &keeper_class};
+    const dn_spawn_spec other = {.actor_class = &other_class};
+    const dn_spawn_spec keeper = {.actor_class = &keeper_class};
 
     (void)state, (void)config;
     const int rc = dn_spawn(self, &other, &w.other);
@@ -81,7 +81,7 @@ static int rank_of_kind(void *context, const char *actor_class_name, uint32_t ki
 }
 
 static void boot(void) {
-    const dn_spawn_spec root = {.cls = &root_class};
+    const dn_spawn_spec root = {.actor_class = &root_class};
 
     CHECK_INT(dn_sim_boot(w.sim, &root), DN_OK);
 }

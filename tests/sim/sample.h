@@ -382,12 +382,12 @@ static const uint32_t client_numbers[CLIENTS] = {0, 1, 2, 3};
     { .min_ms = 3, .max_ms = 50 }
 
 static const dn_child_spec sample_children[] = {
-    {.name = "store", .cls = &store_class, .backoff = {.min_ms = 5, .max_ms = 100}},
-    {.name = "counter", .cls = &counter_class, .backoff = {.min_ms = 5, .max_ms = 100}},
-    {.name = "ann", .cls = &client_class, .config = &client_numbers[0], .backoff = SOON},
-    {.name = "bob", .cls = &client_class, .config = &client_numbers[1], .backoff = SOON},
-    {.name = "cid", .cls = &client_class, .config = &client_numbers[2], .backoff = SOON},
-    {.name = "dot", .cls = &client_class, .config = &client_numbers[3], .backoff = SOON},
+    {.name = "store", .actor_class = &store_class, .backoff = {.min_ms = 5, .max_ms = 100}},
+    {.name = "counter", .actor_class = &counter_class, .backoff = {.min_ms = 5, .max_ms = 100}},
+    {.name = "ann", .actor_class = &client_class, .config = &client_numbers[0], .backoff = SOON},
+    {.name = "bob", .actor_class = &client_class, .config = &client_numbers[1], .backoff = SOON},
+    {.name = "cid", .actor_class = &client_class, .config = &client_numbers[2], .backoff = SOON},
+    {.name = "dot", .actor_class = &client_class, .config = &client_numbers[3], .backoff = SOON},
 };
 
 static const dn_supervisor_spec sample_tree = {
@@ -461,7 +461,7 @@ static inline void sample_power_lost(void) {
 
 static inline void sample_boot(void) {
     const dn_spawn_spec root = {
-        .cls = &dn_supervisor_class, .config = &sample_tree, .name = "sample"};
+        .actor_class = &dn_supervisor_class, .config = &sample_tree, .name = "sample"};
     const int rc = dn_sim_boot(s.sim, &root);
 
     CHECK_MSG(rc == DN_OK || rc == DN_PENDING, "the tree does not start: %s", dn_error_text(rc));

@@ -145,7 +145,7 @@ static int grow(int parent, int depth) {
             *row = dn_supervisor_child(child->name, &child->spec);
         } else {
             *row = (dn_child_spec){.name = child->name,
-                                   .cls = &leaf_class,
+                                   .actor_class = &leaf_class,
                                    .config = &child->number,
                                    .restart = chance(85) ? DN_PERMANENT : DN_TRANSIENT,
                                    .start_ms = 40,
@@ -166,7 +166,7 @@ static int grow(int parent, int depth) {
 
 static void keep_alive(void) {
     const dn_spawn_spec root = {
-        .cls = &dn_supervisor_class, .config = &t.nodes[0].spec, .name = t.nodes[0].name};
+        .actor_class = &dn_supervisor_class, .config = &t.nodes[0].spec, .name = t.nodes[0].name};
 
     while (!dn_sim_runtime(t.sim)) {
         for (int i = 0; i < t.len; i++) CHECK_INT(t.nodes[i].alive, 0);

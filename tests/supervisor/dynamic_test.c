@@ -15,7 +15,7 @@ static void tell(dn_ref who, uint32_t kind) {
 }
 
 TEST(a_child_is_started_on_request_with_a_copy_of_the_config) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     CHECK_STR(said(), "");
@@ -26,7 +26,7 @@ TEST(a_child_is_started_on_request_with_a_copy_of_the_config) {
 }
 
 TEST(a_child_that_ends_is_not_restarted_and_not_counted) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     const dn_ref a = start("a");
@@ -41,7 +41,7 @@ TEST(a_child_that_ends_is_not_restarted_and_not_counted) {
 }
 
 TEST(one_child_more_than_the_bound_is_refused) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .children_max = 2};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .children_max = 2};
 
     begin(&spec);
     const dn_ref a = start("a");
@@ -56,7 +56,7 @@ TEST(one_child_more_than_the_bound_is_refused) {
 }
 
 TEST(a_child_whose_start_is_pending_counts_towards_the_bound) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .children_max = 1};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .children_max = 1};
 
     begin(&spec);
     part_of("a")->init_ms = 100;
@@ -66,7 +66,7 @@ TEST(a_child_whose_start_is_pending_counts_towards_the_bound) {
 }
 
 TEST(the_answer_comes_when_the_child_is_up) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     part_of("a")->init_ms = 100;
@@ -84,7 +84,7 @@ TEST(the_answer_comes_when_the_child_is_up) {
 }
 
 TEST(a_child_that_was_pending_is_watched_when_it_is_up) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     part_of("a")->init_ms = 100;
@@ -95,7 +95,7 @@ TEST(a_child_that_was_pending_is_watched_when_it_is_up) {
 }
 
 TEST(a_start_that_fails_is_answered_with_its_code) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     part_of("a")->init_fails = FOREVER;
@@ -106,7 +106,7 @@ TEST(a_start_that_fails_is_answered_with_its_code) {
 }
 
 TEST(a_pending_start_that_fails_is_answered_with_its_code) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     part_of("a")->init_ms = 100;
@@ -120,7 +120,7 @@ TEST(a_pending_start_that_fails_is_answered_with_its_code) {
 
 TEST(a_config_beyond_the_limit_is_not_sent) {
     static const char     config[DN_DYNAMIC_CONFIG_MAX + 1];
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     post("sup", DN_SUP_START, config, sizeof config); /* by hand, past dn_dynamic_start */
@@ -128,7 +128,7 @@ TEST(a_config_beyond_the_limit_is_not_sent) {
 }
 
 TEST(a_dynamic_supervisor_knows_no_names) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     start("a");
@@ -142,7 +142,7 @@ TEST(a_dynamic_supervisor_knows_no_names) {
 /* ---- Stopping ---- */
 
 TEST(all_children_stop_together) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     part_of("a")->stop_ms = part_of("b")->stop_ms = part_of("c")->stop_ms = 100;
     begin(&spec);
@@ -159,7 +159,7 @@ TEST(all_children_stop_together) {
 }
 
 TEST(children_that_do_not_stop_by_the_common_deadline_are_killed) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .shutdown_ms = 200};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .shutdown_ms = 200};
 
     part_of("a")->stop_ms = FOREVER;
     part_of("c")->stop_ms = FOREVER;
@@ -178,7 +178,7 @@ TEST(children_that_do_not_stop_by_the_common_deadline_are_killed) {
 }
 
 TEST(children_that_are_to_be_killed_are_not_asked_to_stop) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .shutdown_ms = DN_SHUTDOWN_KILL};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .shutdown_ms = DN_SHUTDOWN_KILL};
 
     begin(&spec);
     start("a");
@@ -189,7 +189,7 @@ TEST(children_that_are_to_be_killed_are_not_asked_to_stop) {
 }
 
 TEST(children_without_a_deadline_are_waited_for) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .shutdown_ms = DN_SHUTDOWN_FOREVER};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .shutdown_ms = DN_SHUTDOWN_FOREVER};
 
     part_of("a")->stop_ms = 3600 * 1000;
     begin(&spec);
@@ -201,7 +201,7 @@ TEST(children_without_a_deadline_are_waited_for) {
 }
 
 TEST(a_dynamic_supervisor_without_children_stops_at_once) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     stop("sup");
@@ -210,7 +210,7 @@ TEST(a_dynamic_supervisor_without_children_stops_at_once) {
 }
 
 TEST(a_dynamic_supervisor_that_is_ending_starts_nothing) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     part_of("a")->stop_ms = 100;
     begin(&spec);
@@ -221,7 +221,7 @@ TEST(a_dynamic_supervisor_that_is_ending_starts_nothing) {
 }
 
 TEST(a_pending_child_that_is_to_be_killed_is_not_waited_for) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .shutdown_ms = DN_SHUTDOWN_KILL};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .shutdown_ms = DN_SHUTDOWN_KILL};
 
     begin(&spec);
     part_of("a")->init_ms = FOREVER;
@@ -232,7 +232,7 @@ TEST(a_pending_child_that_is_to_be_killed_is_not_waited_for) {
 }
 
 TEST(a_pending_child_that_fails_while_all_stop_is_the_last_to_be_waited_for) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     part_of("a")->init_ms = 100;
@@ -247,7 +247,7 @@ TEST(a_pending_child_that_fails_while_all_stop_is_the_last_to_be_waited_for) {
 }
 
 TEST(a_child_that_comes_up_while_all_stop_is_stopped_too) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     part_of("a")->init_ms = 100;
@@ -260,7 +260,7 @@ TEST(a_child_that_comes_up_while_all_stop_is_stopped_too) {
 }
 
 TEST(a_child_that_never_comes_up_is_not_waited_for_beyond_the_deadline) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .shutdown_ms = 200};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .shutdown_ms = 200};
 
     begin(&spec);
     part_of("a")->init_ms = FOREVER;
@@ -275,7 +275,7 @@ TEST(a_child_that_never_comes_up_is_not_waited_for_beyond_the_deadline) {
 }
 
 TEST(the_children_of_a_killed_dynamic_supervisor_are_killed) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin(&spec);
     start("a");
@@ -286,7 +286,7 @@ TEST(the_children_of_a_killed_dynamic_supervisor_are_killed) {
 }
 
 TEST(a_dynamic_supervisor_stops_in_its_turn_under_another_one) {
-    const dn_dynamic_spec tasks = {.cls = &part_class};
+    const dn_dynamic_spec tasks = {.actor_class = &part_class};
     const dn_child_spec   children[] = {CHILD("a"), dn_dynamic_child("tasks", &tasks), CHILD("c")};
     const dn_supervisor_spec spec = SUPERVISOR(DN_ONE_FOR_ONE, children);
     const int                number = *part_config("t");
@@ -370,8 +370,9 @@ static void begin_with_senders_of(const dn_dynamic_spec *children, const dn_clas
     static dn_child_spec      rows[3];
 
     rows[0] = dn_dynamic_child("sup", children);
-    rows[1] = (dn_child_spec){.name = "one", .cls = one, .restart = DN_TEMPORARY};
-    rows[2] = (dn_child_spec){.name = "other", .cls = &sender_class, .restart = DN_TEMPORARY};
+    rows[1] = (dn_child_spec){.name = "one", .actor_class = one, .restart = DN_TEMPORARY};
+    rows[2] =
+        (dn_child_spec){.name = "other", .actor_class = &sender_class, .restart = DN_TEMPORARY};
     spec = SUPERVISOR(DN_ONE_FOR_ONE, rows);
     heard = (sender_heard){0};
     world_begins_as("top", &dn_supervisor_class, &spec);
@@ -402,7 +403,7 @@ static void end_when_up(dn_self *self, int inits) {
 }
 
 TEST(many_children_are_started_by_one_message_in_their_order) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin_with_senders(&spec);
     WANT("one", "a", "b", "c");
@@ -412,7 +413,7 @@ TEST(many_children_are_started_by_one_message_in_their_order) {
 }
 
 TEST(a_sender_hears_of_its_child_that_crashed_and_not_of_one_that_ended_normally) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin_with_senders(&spec);
     part_of("a")->on_up = end_when_up;
@@ -427,7 +428,7 @@ TEST(a_sender_hears_of_its_child_that_crashed_and_not_of_one_that_ended_normally
 }
 
 TEST(a_sender_hears_of_a_child_that_did_not_start) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .children_max = 1};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .children_max = 1};
 
     begin_with_senders(&spec);
     part_of("a")->init_fails = 1;
@@ -449,7 +450,7 @@ TEST(a_sender_hears_of_a_child_that_did_not_start) {
 }
 
 TEST(the_children_of_a_sender_are_stopped_when_it_ends_and_those_of_others_are_not) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     begin_with_senders(&spec);
     part_of("d")->init_ms = 100;
@@ -465,7 +466,7 @@ TEST(the_children_of_a_sender_are_stopped_when_it_ends_and_those_of_others_are_n
 }
 
 TEST(the_places_of_children_that_ended_normally_are_free_again) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .children_max = 3};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .children_max = 3};
     const char *const     names[] = {"a", "b", "c"};
 
     begin_with_senders(&spec);
@@ -477,7 +478,7 @@ TEST(the_places_of_children_that_ended_normally_are_free_again) {
 }
 
 TEST(a_table_does_not_grow_with_the_children_that_come_and_go) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
     const char *const     names[] = {"a", "b", "c"};
 
     begin_with_senders(&spec);
@@ -491,7 +492,7 @@ TEST(a_table_does_not_grow_with_the_children_that_come_and_go) {
 
 TEST(a_table_grows_little_with_children_that_come_and_go_between_many_that_live_long) {
     enum { LONG_LIVED = 40 };
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
     const char *const     brief[] = {"a", "b", "c"};
     char                  names[LONG_LIVED][8];
 
@@ -509,7 +510,7 @@ TEST(a_table_grows_little_with_children_that_come_and_go_between_many_that_live_
 }
 
 TEST(a_sender_without_room_to_be_told_is_gone_and_the_children_of_others_are_not) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
     const char *const     refused[] = {"a", "b", "c", "d"};
 
     begin_with_senders_of(&spec, &deaf_class);
@@ -524,7 +525,7 @@ TEST(a_sender_without_room_to_be_told_is_gone_and_the_children_of_others_are_not
 }
 
 TEST(a_stop_waits_for_those_who_take_their_time_and_then_end_normally) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .shutdown_ms = 1000};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .shutdown_ms = 1000};
 
     begin_with_senders(&spec);
     part_of("a")->on_up = end_when_up;
@@ -541,7 +542,7 @@ TEST(a_stop_waits_for_those_who_take_their_time_and_then_end_normally) {
 }
 
 TEST(what_is_wanted_and_is_not_whole_is_refused) {
-    const dn_dynamic_spec   spec = {.cls = &part_class};
+    const dn_dynamic_spec   spec = {.actor_class = &part_class};
     const dn_dynamic_wanted wanted = {.tag = 7, .size = 100};
 
     begin_with_senders(&spec);
@@ -560,7 +561,7 @@ static void crash_at_once(dn_self *self, int inits) {
 }
 
 TEST(the_end_of_a_child_is_never_taken_for_that_of_the_next_in_its_place) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     for (int i = 0; i < 200; i++) {
         world_again();
@@ -578,7 +579,7 @@ TEST(the_end_of_a_child_is_never_taken_for_that_of_the_next_in_its_place) {
 }
 
 TEST(the_place_of_a_child_is_used_again_however_it_ended) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
 
     part_of("fails")->init_fails = FOREVER;
     part_of("fails later")->init_ms = 1;
@@ -599,7 +600,7 @@ TEST(the_place_of_a_child_is_used_again_however_it_ended) {
 
 TEST(children_come_and_go_and_each_is_accounted_for) {
     enum { ALIVE = 500 };
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
     uint64_t              random = test_seed();
     dn_ref                alive[ALIVE];
     uint32_t              len = 0;

@@ -21,7 +21,7 @@ static int run_root(const dn_spawn_spec *root) {
 }
 
 static int run(const dn_supervisor_spec *spec) {
-    const dn_spawn_spec root = {.cls = &dn_supervisor_class, .config = spec, .name = "sup"};
+    const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = spec, .name = "sup"};
 
     return run_root(&root);
 }
@@ -191,7 +191,7 @@ static int run_behind(int64_t start_ms, bool stranger) {
                                       .children = {inner_children, stranger ? 2 : 1}};
     const dn_child_spec      children[] = {
              dn_supervisor_child("inner", &inner),
-             {.name = "holder", .cls = &holder_class, .loop = "run"},
+             {.name = "holder", .actor_class = &holder_class, .loop = "run"},
              CHILD("b", .loop = "run", .start_ms = start_ms),
     };
     const dn_supervisor_spec spec = SUPERVISOR(DN_ONE_FOR_ONE, children);
@@ -256,7 +256,7 @@ static int                still_there;
 
 static int killer_init(dn_self *self, void *state, const void *config) {
     const dn_spawn_spec sup = {
-        .cls = &dn_supervisor_class, .config = &far_spec, .name = "sup", .loop = "store"};
+        .actor_class = &dn_supervisor_class, .config = &far_spec, .name = "sup", .loop = "store"};
 
     (void)state;
     (void)config;
@@ -289,7 +289,7 @@ static const dn_class   killer_class = {
 
 TEST(the_children_of_a_killed_supervisor_are_killed_on_whatever_loop) {
     const dn_child_spec children[] = {CHILD("a", .loop = "run"), CHILD("b", .loop = "main")};
-    const dn_spawn_spec root = {.cls = &killer_class};
+    const dn_spawn_spec root = {.actor_class = &killer_class};
 
     far_spec = SUPERVISOR(DN_ONE_FOR_ONE, children);
     CHECK_INT(run_root(&root), DN_OK);

@@ -447,7 +447,8 @@ TEST(the_five_hundredth_of_a_thousand_is_restarted_alone) {
     part_of("x");
     for (int i = 0; i < 1000; i++) {
         snprintf(names[i], sizeof names[i], "c%d", i);
-        children[i] = (dn_child_spec){.name = names[i], .cls = &part_class, .config = &number};
+        children[i] =
+            (dn_child_spec){.name = names[i], .actor_class = &part_class, .config = &number};
     }
     const dn_supervisor_spec spec = SUPERVISOR(DN_ONE_FOR_ONE, children);
 

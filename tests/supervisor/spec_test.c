@@ -11,10 +11,11 @@ static void remember(void *context, const dn_notice *n) {
 
 static int start(const dn_class *cls, const void *spec) {
     static stage_config stage;
-    const dn_spawn_spec root = {.cls = &stage_class, .config = &stage, .name = "stage"};
+    const dn_spawn_spec root = {.actor_class = &stage_class, .config = &stage, .name = "stage"};
     const dn_sim_config config = {.seed = test_seed(), .notice = remember};
 
-    stage.spawn = (dn_spawn_spec){.cls = cls, .config = spec, .name = "sup", .linked = true};
+    stage.spawn =
+        (dn_spawn_spec){.actor_class = cls, .config = spec, .name = "sup", .linked = true};
     if (!w.sim) atexit(world_ends);
     world_again();
     CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
@@ -34,7 +35,7 @@ static void refused(dn_child_spec child, dn_auto_shutdown auto_shutdown, const c
 }
 
 TEST(a_child_needs_a_name) {
-    refused((dn_child_spec){.cls = &part_class}, DN_NEVER,
+    refused((dn_child_spec){.actor_class = &part_class}, DN_NEVER,
             "child 0: a name of 1 to 63 bytes is needed");
 }
 
@@ -141,7 +142,7 @@ TEST(the_children_of_a_dynamic_supervisor_need_a_class) {
 }
 
 TEST(a_dynamic_supervisor_checks_its_shutdown_time) {
-    const dn_dynamic_spec spec = {.cls = &part_class, .shutdown_ms = -3};
+    const dn_dynamic_spec spec = {.actor_class = &part_class, .shutdown_ms = -3};
 
     CHECK_INT(start(&dn_dynamic_class, &spec), DN_EINVAL);
     CHECK_STR(crash_why, "shutdown_ms is out of range");
@@ -152,7 +153,7 @@ TEST(a_supervisor_as_a_child_is_permanent_and_waited_for) {
     const dn_child_spec      child = dn_supervisor_child("inner", &spec);
 
     CHECK_STR(child.name, "inner");
-    CHECK_PTR(child.cls, &dn_supervisor_class);
+    CHECK_PTR(child.actor_class, &dn_supervisor_class);
     CHECK_PTR(child.config, &spec);
     CHECK_INT(child.restart, DN_PERMANENT);
     CHECK_INT(child.shutdown_ms, DN_SHUTDOWN_FOREVER);
@@ -160,10 +161,10 @@ TEST(a_supervisor_as_a_child_is_permanent_and_waited_for) {
 }
 
 TEST(a_dynamic_supervisor_as_a_child_is_permanent_and_waited_for) {
-    const dn_dynamic_spec spec = {.cls = &part_class};
+    const dn_dynamic_spec spec = {.actor_class = &part_class};
     const dn_child_spec   child = dn_dynamic_child("tasks", &spec);
 
-    CHECK_PTR(child.cls, &dn_dynamic_class);
+    CHECK_PTR(child.actor_class, &dn_dynamic_class);
     CHECK_PTR(child.config, &spec);
     CHECK_INT(child.restart, DN_PERMANENT);
     CHECK_INT(child.shutdown_ms, DN_SHUTDOWN_FOREVER);

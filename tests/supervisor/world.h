@@ -228,7 +228,7 @@ static inline const int *part_config(const char *name) {
 
 /* A child spec that plays the part of that name. */
 #define CHILD(name_, ...)                                                                          \
-    { .name = (name_), .cls = &part_class, .config = part_config(name_), __VA_ARGS__ }
+    { .name = (name_), .actor_class = &part_class, .config = part_config(name_), __VA_ARGS__ }
 
 /* ---- The stage: the root, which starts the supervisor and does what the test posts ---- */
 
@@ -445,10 +445,10 @@ static inline void world_again(void) {
 /* The one that is asked is "sup": this one, or a child of it. */
 static inline void world_begins_as(const char *name, const dn_class *cls, const void *spec) {
     static stage_config stage;
-    const dn_spawn_spec root = {.cls = &stage_class, .config = &stage, .name = "stage"};
+    const dn_spawn_spec root = {.actor_class = &stage_class, .config = &stage, .name = "stage"};
     dn_sim_config       config = {.seed = test_seed() + w.order, .wall_ms = 1700000000000};
 
-    stage.spawn = (dn_spawn_spec){.cls = cls, .config = spec, .name = name, .linked = true};
+    stage.spawn = (dn_spawn_spec){.actor_class = cls, .config = spec, .name = name, .linked = true};
     if (w.order <= 1) atexit(world_ends);
     CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
     CHECK_INT(dn_sim_boot(w.sim, &root), DN_OK);

@@ -29,7 +29,7 @@ static int keep_alive(dn_self *self, void *state, const dn_msg *msg) {
     dn_ref who;
 
     (void)state, (void)msg;
-    return dn_spawn(self, &(dn_spawn_spec){.cls = alive_class, .name = "a"}, &who);
+    return dn_spawn(self, &(dn_spawn_spec){.actor_class = alive_class, .name = "a"}, &who);
 }
 static const dn_handler root_rows[] = {{GO, keep_alive}};
 static const dn_class   root = {.name = "root", .handlers = DN_SLICE(root_rows)};
@@ -44,7 +44,7 @@ static void post(const char *name) {
 
 static void begin(void) {
     CHECK_INT(dn_sim_new(&(dn_sim_config){.seed = test_seed()}, &sim), DN_OK);
-    CHECK_INT(dn_sim_boot(sim, &(dn_spawn_spec){.cls = &root, .name = "root"}), DN_OK);
+    CHECK_INT(dn_sim_boot(sim, &(dn_spawn_spec){.actor_class = &root, .name = "root"}), DN_OK);
 }
 
 static bool lives(const char *name) {
@@ -149,7 +149,7 @@ static int ask_in_vain_and_go_on(dn_self *self) {
         size_t       size = too_much[i];
         CHECK(!actor_guarded(self->loop, self, ask_for_too_much, &size));
         CHECK_INT(l->fail_code, DN_EFAILED);
-        CHECK_STR(l->fail_why, size > self->cls->heap_max - before.total
+        CHECK_STR(l->fail_why, size > self->actor_class->heap_max - before.total
                                    ? "the actor's heap has reached its bound"
                                    : "one allocation from an actor's heap is below 4 GiB");
         CHECK_PTR(self->arena, newest);

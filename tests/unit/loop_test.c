@@ -53,7 +53,7 @@ static void begin_with_a_clock(void) {
     const dn_sim_config config = {.seed = test_seed(), .wall_ms = WALL, .notice = count_steps};
 
     CHECK_INT(dn_sim_new(&config, &sim), DN_OK);
-    CHECK_INT(dn_sim_boot(sim, &(dn_spawn_spec){.cls = &clock_class}), DN_OK);
+    CHECK_INT(dn_sim_boot(sim, &(dn_spawn_spec){.actor_class = &clock_class}), DN_OK);
 }
 
 static void tell_offset(int64_t wall_offset_ns) {
@@ -159,7 +159,7 @@ static const dn_handler crowd_rows[] = {{ALARM, end_the_crowd}};
 
 static void run_in_a_crowd(int (*init)(dn_self *self, void *state, const void *config)) {
     const dn_class      cls = {.name = "crowded", .init = init, .handlers = DN_SLICE(crowd_rows)};
-    const dn_spawn_spec root = {.cls = &cls, .name = "root"};
+    const dn_spawn_spec root = {.actor_class = &cls, .name = "root"};
     dn_runtime         *runtime;
 
     CHECK_INT(dn_runtime_new(&(dn_runtime_config){.stall_ms = -1}, &runtime), DN_OK);

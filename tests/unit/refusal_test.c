@@ -100,7 +100,7 @@ static int worker_on_go(dn_self *self, void *state, const dn_msg *msg) {
     (void)dn_alloc(self, 10000);
     for (int i = 0; i < 200; i++) {
         const dn_spawn_spec spec = {
-            .cls = i % 2 ? &child : &small_child, .linked = true, .monitored = true};
+            .actor_class = i % 2 ? &child : &small_child, .linked = true, .monitored = true};
         const int rc = dn_spawn(self, &spec, NULL);
         if (rc != DN_OK) dn_fail_code(rc, "no child");
     }
@@ -116,7 +116,7 @@ static int worker_on_go(dn_self *self, void *state, const dn_msg *msg) {
     int rc = dn_send_take(self, to, kept);
     dn_require(rc == DN_OK);
     rc = dn_spawn(self,
-                  &(dn_spawn_spec){.cls = &bystander,
+                  &(dn_spawn_spec){.actor_class = &bystander,
                                    .loop = "side",
                                    .name = "far child",
                                    .linked = true,
@@ -161,12 +161,13 @@ static int root_init(dn_self *self, void *state, const void *config) {
     int rc;
 
     (void)state, (void)config;
-    rc = dn_spawn(self, &(dn_spawn_spec){.cls = &bystander, .name = "bystander"}, NULL);
+    rc = dn_spawn(self, &(dn_spawn_spec){.actor_class = &bystander, .name = "bystander"}, NULL);
     CHECK_INT(rc, DN_OK);
-    rc = dn_spawn(self, &(dn_spawn_spec){.cls = &bystander, .name = "far", .loop = "side"}, NULL);
+    rc = dn_spawn(self, &(dn_spawn_spec){.actor_class = &bystander, .name = "far", .loop = "side"},
+                  NULL);
     CHECK_INT(rc, DN_PENDING);
-    rc =
-        dn_spawn(self, &(dn_spawn_spec){.cls = &worker, .name = "worker", .monitored = true}, NULL);
+    rc = dn_spawn(
+        self, &(dn_spawn_spec){.actor_class = &worker, .name = "worker", .monitored = true}, NULL);
     CHECK_INT(rc, DN_OK);
     return DN_OK;
 }
@@ -212,7 +213,7 @@ static int run_scenario(void) {
 
     work_done = downs = reports = bystander_heard = crashed = 0;
     CHECK_INT(dn_runtime_new(&config, &rt), DN_OK);
-    const int rc = dn_runtime_run(rt, &(dn_spawn_spec){.cls = &root, .name = "root"});
+    const int rc = dn_runtime_run(rt, &(dn_spawn_spec){.actor_class = &root, .name = "root"});
     refuse_no_more();
     dn_runtime_free(rt);
     return rc;
@@ -266,7 +267,7 @@ TEST(a_runtime_that_gets_no_memory_is_not_made_or_does_not_run_and_leaks_nothing
         int rc = dn_runtime_new(&config, &rt);
         if (rc == DN_OK) {
             runs++;
-            rc = dn_runtime_run(rt, &(dn_spawn_spec){.cls = &brief_root, .name = "root"});
+            rc = dn_runtime_run(rt, &(dn_spawn_spec){.actor_class = &brief_root, .name = "root"});
         } else {
             CHECK_PTR(rt, NULL);
         }
@@ -287,11 +288,11 @@ TEST(a_simulation_that_gets_no_memory_is_not_made_or_not_booted_and_leaks_nothin
         refuse_from_now();
         int rc = dn_sim_new(&(dn_sim_config){.seed = 1}, &sim);
         if (rc < 0) CHECK_PTR(sim, NULL);
-        else rc = dn_sim_boot(sim, &(dn_spawn_spec){.cls = &idle_root, .name = "root"});
+        else rc = dn_sim_boot(sim, &(dn_spawn_spec){.actor_class = &idle_root, .name = "root"});
         refuse_no_more();
         CHECK_INT(rc, r.refused ? DN_ENOMEM : DN_OK);
         if (sim && rc < 0) { /* once there is memory, the same one boots */
-            CHECK_INT(dn_sim_boot(sim, &(dn_spawn_spec){.cls = &idle_root}), DN_OK);
+            CHECK_INT(dn_sim_boot(sim, &(dn_spawn_spec){.actor_class = &idle_root}), DN_OK);
             CHECK_INT(dn_sim_run(sim, 10), DN_SIM_IDLE);
         }
         dn_sim_free(sim);
