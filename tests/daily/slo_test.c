@@ -1,4 +1,4 @@
-/* slo_test.c - the rules of the SLOs, one promise at a time. tests/obs/slo_series_test.c has the long run. */
+/* slo_test.c - the rules of the SLOs, one promise at a time. tests/daily/slo_series_test.c has the long run. */
 #include "obs/slo.h"
 #include "slo_rig.h"
 #include "starving.h"
