@@ -73,14 +73,6 @@ void dn_sketch_merge(dn_sketch *into, const dn_sketch *other) {
     into->rows |= other->rows;
 }
 
-void dn_sketch_merge_few(dn_sketch *into, const dn_sketch *other) {
-    for (EACH_ROW(other->rows)) {
-        const uint32_t first = FIRST_OF_ROW;
-        for (uint32_t i = first; i < first + STEPS; i++) into->counts[i] += other->counts[i];
-    }
-    into->rows |= other->rows;
-}
-
 /* In that bucket and above; DN_SKETCH_BUCKETS: none is there. */
 static uint64_t count_from(const dn_sketch *s, uint32_t bucket) {
     uint64_t count = 0;

@@ -89,8 +89,6 @@ uint64_t dn_sketch_take(const dn_sketch_cells *cells, dn_sketch *seen, dn_sketch
 
 /* Adds what the other has. A bucket that would hold 2^32 stays at 2^32 - 1. */
 void dn_sketch_merge(dn_sketch *into, const dn_sketch *other);
-/* The same of two that have fewer than 2^32 values together, as the caller knows: in a third of the time. */
-void dn_sketch_merge_few(dn_sketch *into, const dn_sketch *other);
 
 uint64_t dn_sketch_count(const dn_sketch *s);
 /* How many values lie in buckets wholly above it: none of them is equal to it. */

@@ -1,10 +1,10 @@
-/* slo_misses.c - the list of misses by due time. */
+/* slo_misses.c - the list of bad outcomes by group. */
 #include "slo_misses.h"
 
 #include <string.h>
 
-void dn_slo_misses_put(dn_slo_misses *m, int64_t minute, uint32_t due, uint32_t count) {
-    m->kept[m->put++ % DN_SLO_MISSES_KEPT] = (dn_slo_miss){minute, due, count};
+void dn_slo_misses_put(dn_slo_misses *m, int64_t minute, uint32_t group, uint32_t count) {
+    m->kept[m->put++ % DN_SLO_MISSES_KEPT] = (dn_slo_miss){minute, group, count};
 }
 
 int32_t dn_slo_misses_worst(dn_slo_misses *m, int64_t from, uint64_t *out_count) {
@@ -18,12 +18,12 @@ int32_t dn_slo_misses_worst(dn_slo_misses *m, int64_t from, uint64_t *out_count)
     for (uint64_t i = 1; i <= len; i++) {
         const dn_slo_miss *miss = &m->kept[(m->put - i) % DN_SLO_MISSES_KEPT];
         if (miss->minute < from) break;
-        m->sums[miss->due] += miss->count;
+        m->sums[miss->group] += miss->count;
     }
-    for (int32_t due = 0; due < DN_SLO_DUES; due++) {
-        if (m->sums[due] <= most) continue;
-        worst = due;
-        most = m->sums[due];
+    for (int32_t group = 0; group < DN_SLO_GROUPS; group++) {
+        if (m->sums[group] <= most) continue;
+        worst = group;
+        most = m->sums[group];
     }
     *out_count = most;
     return worst;

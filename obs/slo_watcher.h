@@ -1,12 +1,11 @@
-/* slo_watcher.h - an actor that listens to what the daily path says, and warns when it goes badly.
- * It steers nothing. Handlers of telemetry count on the threads of those who emit; the actor rolls the windows, evaluates,
- * and logs each warning once and each recovery once. A crash costs it its windows and nobody else anything. */
+/* slo_watcher.h - an actor that evaluates a table of SLOs and logs when one is breached or has recovered.
+ * It steers nothing. A crash empties its windows and costs nothing else. */
 #ifndef DIURNAL_OBS_SLO_WATCHER_H
 #define DIURNAL_OBS_SLO_WATCHER_H
 
 #include "diurnal/supervisor.h"
 #include "diurnal/telemetry.h"
-#include "slo.h"
+#include "slo_table.h"
 
 #define DN_SLO_WATCHER "slo_watcher"
 
@@ -16,18 +15,19 @@ enum {
 };
 
 typedef struct dn_slo_report {
-    dn_slo_status slo[DN_SLO_NAMES];
-    int64_t       mono_ns; /* of the answer: what since_ns is measured against */
-    uint64_t      evaluations, warnings;
+    dn_slo_status slo[DN_SLO_ROWS_MAX]; /* in the order of the rows, which outlive the report */
+    size_t        len;
+    uint64_t      evaluations; /* since the watcher started */
 } dn_slo_report;
 
 /* Borrowed for the life of the runtime. */
 typedef struct dn_slo_watcher_config {
-    dn_slo_config slo;
-    int64_t       eval_ms;
+    const dn_slo_row *rows;
+    size_t            rows_len;
+    int64_t           eval_ms;
 } dn_slo_watcher_config;
 
-/* slo_watcher: warned of, or recovered. value: 0 where nothing was measured. state: "breached", "ok". */
+/* An SLO was breached, or has recovered. value: 0 if nothing was measured. state: "breached", "ok". */
 #define DN_SLO_CHANGED(MEASUREMENT, METADATA)                                                      \
     MEASUREMENT(REAL, value)                                                                       \
     MEASUREMENT(REAL, threshold)                                                                   \

@@ -148,18 +148,18 @@ static void make_ids(void) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const           loops[] = {"main", "run", "store", "record"};
-    static const dn_service_config     service = {.tick_ms = 3600000, .job_timeout_ms = 60000};
-    static const dn_slo_watcher_config watcher = {.eval_ms = 60000};
-    const dn_runtime_config            config = {.loops = loops, .loops_len = 4};
-    dn_runtime                        *runtime = NULL;
-    dn_recorder                       *recorder = NULL;
+    static const char *const         loops[] = {"main", "run", "store", "record"};
+    static const dn_service_config   service = {.tick_ms = 3600000, .job_timeout_ms = 60000};
+    static const dn_daily_slo_config slo = {.eval_ms = 60000};
+    const dn_runtime_config          config = {.loops = loops, .loops_len = 4};
+    dn_runtime                      *runtime = NULL;
+    dn_recorder                     *recorder = NULL;
 
     if (argc != 3 || (bench.n = strtol(argv[1], NULL, 10)) < 1) wrong("N FILE");
     dn_log_threshold(DN_LOG_WARN);
     make_ids();
     const dn_recorder_config how = {
-        .path = argv[2], .bytes_max = INT64_MAX, .service = &service, .watcher = &watcher};
+        .path = argv[2], .bytes_max = INT64_MAX, .service = &service, .slo = &slo};
     if (dn_recorder_new(&how, &recorder) < 0 || dn_runtime_new(&config, &runtime) < 0)
         wrong("no memory");
     bench.recorder = dn_recorder_journal_borrow(recorder);

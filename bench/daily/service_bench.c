@@ -12,10 +12,10 @@
  * PLAN: where their due times lie: `spread` over the day, `soon` in half an hour, `past` a minute ago.
  * Figures of an observed run are of the bench load_observed and so on, load_recorded and jobs_planned_recorded likewise; it ends with what the text of a scrape takes. */
 #include "api/metrics.h"
+#include "daily/slo.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
-#include "obs/slo_watcher.h"
 #include "daily/daily_messages.h"
 #include "service/service.h"
 #include "trace/recorder.h"
@@ -335,16 +335,17 @@ static const dn_class watcher_class = {
 /* ---- A run ---- */
 
 /* As the daemon has them, with its defaults. */
-static const dn_slo_watcher_config slo = {
-    .slo = {.window_minutes = 15,
-            .breach_consecutive = 3,
-            .tick_budget_ms = 300,
-            .sat_ratio = 0.8,
-            .depth_avg_max = 10000,
-            .job_p95_max_ms = 30000,
-            .cutoff_rate_max = 0.01},
+static const dn_daily_slo_config slo_config = {
     .eval_ms = 60000,
+    .window_minutes = 15,
+    .breach_consecutive = 3,
+    .tick_budget_ms = 300,
+    .sat_ratio = 0.8,
+    .depth_avg_max = 10000,
+    .job_p95_max_ms = 30000,
+    .cutoff_rate_max = 0.01,
 };
+static dn_daily_slo slo;
 
 /* As the daemon does: how much is heard of it. */
 typedef enum heard { HEARD_NOT, HEARD_OBSERVED, HEARD_RECORDED } heard;
@@ -352,7 +353,7 @@ typedef enum heard { HEARD_NOT, HEARD_OBSERVED, HEARD_RECORDED } heard;
 static dn_recorder *record(const char *dir, dn_service_config *service) {
     static char        path[4096]; /* is there when all its users are in it */
     dn_recorder_config config = {
-        .path = path, .bytes_max = INT64_MAX, .files = 0, .service = service, .watcher = &slo};
+        .path = path, .bytes_max = INT64_MAX, .files = 0, .service = service, .slo = &slo_config};
     dn_recorder *recorder = NULL;
 
     snprintf(path, sizeof path, "%s.trace", dir);
@@ -384,9 +385,10 @@ static void run(const char *bench, const char *dir, uint32_t k, heard how, bool 
                .runner = {.url = "native:no-op", .concurrency_max = k, .jobs = &no_op, .jobs_len = 1},
                .fatal = failed,
     };
+    dn_daily_slo_init(&slo, &slo_config);
     const dn_child_spec edge[] = {{.name = "watcher", .actor_class = &watcher_class},
                                   dn_metrics_child(&service),
-                                  dn_slo_watcher_child(&slo)};
+                                  dn_slo_watcher_child(&slo.watcher)};
     dn_runtime         *runtime = NULL;
     if (planned) {
         planned_ns = now_ns() + PLANNED_MS * INT64_C(1000000);

@@ -7,9 +7,9 @@
  * was counted in `bench_service jobs`. There two loops share that work, and their caches are colder.
  * Best of several rounds: what a round costs more is the machine's. */
 #include "api/metrics.h"
+#include "daily/slo.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
-#include "obs/slo_watcher.h"
 #include "daily/daily_events.h"
 #include "engine/engine_events.h"
 
@@ -95,16 +95,17 @@ static int emitter_init(dn_self *self, void *state, const void *config) {
 
 static const dn_class emitter_class = {.name = "emitter", .init = emitter_init};
 
-static const dn_slo_watcher_config slo = {
-    .slo = {.window_minutes = 15,
-            .breach_consecutive = 3,
-            .tick_budget_ms = 300,
-            .sat_ratio = 0.8,
-            .depth_avg_max = 10000,
-            .job_p95_max_ms = 30000,
-            .cutoff_rate_max = 0.01},
+static const dn_daily_slo_config slo_config = {
     .eval_ms = 60000,
+    .window_minutes = 15,
+    .breach_consecutive = 3,
+    .tick_budget_ms = 300,
+    .sat_ratio = 0.8,
+    .depth_avg_max = 10000,
+    .job_p95_max_ms = 30000,
+    .cutoff_rate_max = 0.01,
 };
+static dn_daily_slo slo;
 
 int main(int argc, char **argv) {
     char        why[DN_METRICS_WHY];
@@ -116,7 +117,8 @@ int main(int argc, char **argv) {
     bench.alone_ns = events_ns(/* heard= */ false);
     if (dn_daemon_metrics_start("0", "bench", why) < 0) wrong(why);
 
-    const dn_child_spec      children[] = {dn_slo_watcher_child(&slo),
+    dn_daily_slo_init(&slo, &slo_config);
+    const dn_child_spec      children[] = {dn_slo_watcher_child(&slo.watcher),
                                            {.name = "emitter", .actor_class = &emitter_class}};
     const dn_supervisor_spec top = {.strategy = DN_ONE_FOR_ONE, .children = DN_SLICE(children)};
     const dn_runtime_config  config = {0}; /* one loop */

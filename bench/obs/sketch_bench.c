@@ -4,7 +4,7 @@
  *
  * N values each. They are drawn before the clock starts, over six orders of magnitude, so that buckets are all over the
  * sketch. With two threads both add to the same cells. */
-#include "obs/slo.h"
+#include "daily/slo.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -15,9 +15,10 @@ enum { VALUES = 1 << 16, MINUTES = 2000, THREADS = 2 };
 #define MINUTE_NS INT64_C(60000000000)
 
 static struct {
-    uint64_t     values[VALUES];
-    uint64_t     n;
-    dn_slo_cells cells;
+    uint64_t        values[VALUES];
+    uint64_t        n;
+    dn_sketch_cells cells;
+    dn_slo_table   *slos;
 } bench;
 
 static int64_t now_ns(void) {
@@ -49,15 +50,14 @@ static void draw_values(void) {
 
 static void *add_all(void *unused) {
     (void)unused;
-    for (uint64_t i = 0; i < bench.n; i++)
-        dn_sketch_add(&bench.cells.job_us, bench.values[i % VALUES]);
+    for (uint64_t i = 0; i < bench.n; i++) dn_sketch_add(&bench.cells, bench.values[i % VALUES]);
     return NULL;
 }
 
 static uint64_t count_of_cells(void) {
     static dn_sketch s;
 
-    dn_sketch_snapshot(&bench.cells.job_us, &s);
+    dn_sketch_snapshot(&bench.cells, &s);
     return dn_sketch_count(&s);
 }
 
@@ -84,48 +84,56 @@ static void adds_of_two_threads(void) {
 }
 
 static void levels(void) {
-    const int64_t begun_ns = now_ns();
+    dn_slo_history *h = dn_slo_table_history_borrow(bench.slos, DN_DAILY_SATURATION);
+    const int64_t   begun_ns = now_ns();
 
-    for (uint64_t i = 0; i < bench.n; i++)
-        dn_slo_in_flight_is(&bench.cells, i % 65, 64, (int64_t)i * 1000);
+    for (uint64_t i = 0; i < bench.n; i++) dn_slo_level_is(h, i % 65, 64, (int64_t)i * 1000);
     print("level_ns", (double)(now_ns() - begun_ns) / (double)bench.n, "ns");
-    if (dn_meter_read(&bench.cells.in_flight, 0).samples != bench.n) wrong("a level was lost");
 }
 
-/* A minute of the watcher: cells that are all over the sketch, a window that is full. */
-static void minutes(void) {
-    const dn_slo_config config = {.window_minutes = 15,
-                                  .breach_consecutive = 3,
-                                  .tick_budget_ms = 300,
-                                  .sat_ratio = 0.8,
-                                  .depth_avg_max = 10000,
-                                  .job_p95_max_ms = 30000,
-                                  .cutoff_rate_max = 0.01,
-                                  .cutoff_objective = 0.999};
-    dn_slo_change       changes[DN_SLO_NAMES];
-    dn_slo             *slo = NULL;
-    int64_t             roll_ns = 0, evaluate_ns = 0, begun_ns;
+static void make_slos(void) {
+    static dn_daily_slo       daily;
+    const dn_daily_slo_config config = {.window_minutes = 15,
+                                        .breach_consecutive = 3,
+                                        .tick_budget_ms = 300,
+                                        .sat_ratio = 0.8,
+                                        .depth_avg_max = 10000,
+                                        .job_p95_max_ms = 30000,
+                                        .cutoff_rate_max = 0.01,
+                                        .cutoff_objective = 0.999};
 
-    if (dn_slo_new(&config, &slo) < 0) wrong("no memory");
+    dn_slo_table_free(bench.slos);
+    dn_daily_slo_init(&daily, &config);
+    if (dn_slo_table_new(daily.rows, DN_DAILY_SLOS, 0, &bench.slos) < 0) wrong("no memory");
+}
+
+static dn_slo_history *history(size_t row) { return dn_slo_table_history_borrow(bench.slos, row); }
+
+/* A minute of the watcher: counts that are all over the sketch, a window that is full. */
+static void minutes(void) {
+    dn_slo_history *ticks = history(DN_DAILY_TICK_BUDGET), *jobs = history(DN_DAILY_JOB_LATENCY);
+    int64_t         roll_ns = 0, evaluate_ns = 0, begun_ns;
+    size_t          changed[DN_SLO_ROWS_MAX];
+
     for (int i = 0; i < MINUTES; i++) {
         for (int k = 0; k < 500; k++) {
             const int64_t us = (int64_t)bench.values[(i * 500 + k) % VALUES];
-            dn_slo_job_took(&bench.cells, us);
-            dn_slo_tick_took(&bench.cells, us);
-            dn_slo_cut_off(&bench.cells, (uint32_t)k);
+            dn_slo_took(jobs, us);
+            dn_slo_took(ticks, us);
+            for (size_t row = DN_DAILY_CUTOFF_MISS_RATE; row < DN_DAILY_SLOS; row++)
+                dn_slo_ended(history(row), /* good= */ false, (uint32_t)k);
         }
         begun_ns = now_ns();
-        dn_slo_roll(slo, &bench.cells, i * MINUTE_NS);
+        dn_slo_table_roll(bench.slos, i * MINUTE_NS);
         roll_ns += now_ns() - begun_ns;
         begun_ns = now_ns();
-        (void)dn_slo_evaluate(slo, i * MINUTE_NS, changes);
+        (void)dn_slo_table_evaluate(bench.slos, i * MINUTE_NS, changed);
         evaluate_ns += now_ns() - begun_ns;
     }
-    if (!dn_slo_status_borrow(slo, DN_SLO_CUTOFF_MISS_RATE)->breached)
+    if (!dn_slo_table_status_borrow(bench.slos, DN_DAILY_CUTOFF_MISS_RATE)->breached)
         wrong("the outage was not seen");
     print("roll_us", (double)roll_ns / MINUTES / 1000, "us");
     print("evaluate_us", (double)evaluate_ns / MINUTES / 1000, "us");
-    dn_slo_free(slo);
 }
 
 int main(int argc, char **argv) {
@@ -134,7 +142,10 @@ int main(int argc, char **argv) {
     draw_values();
     adds();
     adds_of_two_threads();
+    make_slos();
     levels();
+    make_slos();
     minutes();
+    dn_slo_table_free(bench.slos);
     return 0;
 }

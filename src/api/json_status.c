@@ -40,18 +40,24 @@ json_t *json_of_executor_status(const dn_executor_status *s, uint64_t late) {
 
 static const char *state_of(const dn_slo_status *s) {
     if (s->breached) return "breached";
-    return s->measured ? "ok" : "no_data";
+    return s->now.measured ? "ok" : "no_data";
 }
 
-static json_t *slo_item(dn_slo_name name, const dn_slo_status *s) {
-    char    due[DN_DUE_TEXT];
-    json_t *item =
-        json_pack("{s:s, s:s, s:o, s:f, s:i, s:i}", "name", dn_slo_text(name), "state", state_of(s),
-                  "value", s->measured ? json_real(s->value) : json_null(), "threshold",
-                  s->threshold, "window_minutes", (int)s->window_minutes, "streak", (int)s->streak);
+static json_t *slo_item(const dn_slo_status *s) {
+    static const char *const units[] = {[DN_SLO_MS] = "ms",
+                                        [DN_SLO_SHARE] = "share",
+                                        [DN_SLO_COUNT] = "count",
+                                        [DN_SLO_TIMES] = "times"};
+    char                     sentence[DN_SLO_SENTENCE], due[DN_DUE_TEXT];
 
-    if (item && s->worst_due >= 0) {
-        dn_due_write((uint32_t)s->worst_due, due);
+    dn_slo_sentence(s, sentence);
+    json_t *item = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:o, s:f, s:i, s:i}", "name", s->row->name, "description",
+        s->row->description, "state", state_of(s), "sentence", sentence, "unit",
+        units[s->row->unit], "value", s->now.measured ? json_real(s->now.value) : json_null(),
+        "threshold", s->row->limit, "window_minutes", (int)s->minutes, "streak", (int)s->streak);
+    if (item && s->worst >= 0) {
+        dn_due_write((uint32_t)s->worst, due);
         (void)json_object_set_new(item, "worst_due", json_string(due));
     }
     return item;
@@ -60,7 +66,7 @@ static json_t *slo_item(dn_slo_name name, const dn_slo_status *s) {
 json_t *json_of_slo_report(const dn_slo_report *r) {
     json_t *list = json_array();
 
-    for (int i = 0; i < DN_SLO_NAMES && list; i++)
-        if (r->slo[i].on) (void)json_array_append_new(list, slo_item((dn_slo_name)i, &r->slo[i]));
+    for (size_t i = 0; i < r->len && list; i++)
+        if (!r->slo[i].row->off) (void)json_array_append_new(list, slo_item(&r->slo[i]));
     return list;
 }

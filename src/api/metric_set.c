@@ -21,7 +21,7 @@ static struct {
     prom_metric_sample_t           *ok, *timeout, *errors[CLASSES];
     prom_metric_sample_t           *finalized[STATUSES], *late, *missed, *failures, *users;
     prom_gauge_t                   *slo_value, *slo_threshold, *slo_breached;
-    bool                            slo_measured[DN_SLO_NAMES]; /* once */
+    bool                            slo_measured[DN_SLO_ROWS_MAX]; /* once */
     prom_gauge_t                   *actor_depth, *actor_heap;
     prom_counter_t                 *actor_handled, *actor_restarts;
     prom_metric_sample_t           *dead_letters;
@@ -155,12 +155,12 @@ static void make_store(maker *m) {
 }
 
 static void make_slo(maker *m) {
-    set.slo_value = make(m, GAUGE, "diurnal_slo_value", "What was measured over the window.", "slo",
-                         NULL, NULL);
+    set.slo_value =
+        make(m, GAUGE, "diurnal_slo_value", "Measured value over the window.", "slo", NULL, NULL);
     set.slo_threshold =
-        make(m, GAUGE, "diurnal_slo_threshold", "What it is not to be above.", "slo", NULL, NULL);
-    set.slo_breached = make(m, GAUGE, "diurnal_slo_breached", "1: warned of, and not recovered.",
-                            "slo", NULL, NULL);
+        make(m, GAUGE, "diurnal_slo_threshold", "Limit of the value.", "slo", NULL, NULL);
+    set.slo_breached = make(m, GAUGE, "diurnal_slo_breached",
+                            "1 from the warning until the recovery, else 0.", "slo", NULL, NULL);
 }
 
 static void make_actors(maker *m) {
@@ -288,16 +288,18 @@ void metric_set_max_concurrency(uint32_t max) { (void)prom_metric_sample_set(set
 
 void metric_set_users(uint64_t users) { (void)prom_metric_sample_set(set.users, (double)users); }
 
-/* One that is off has no series, and nothing measured is not 0. */
-void metric_set_slo(dn_slo_name name, const dn_slo_status *s) {
-    const char *values[] = {dn_slo_text(name)};
-
-    if (!s->on) return;
-    set.slo_measured[name] |= s->measured;
-    if (set.slo_measured[name])
-        (void)prom_gauge_set(set.slo_value, s->measured ? s->value : NAN, values);
-    (void)prom_gauge_set(set.slo_threshold, s->threshold, values);
-    (void)prom_gauge_set(set.slo_breached, s->breached, values);
+/* A row that is off has no series. Without a measurement the value is missing, and later NaN, because 0 would be one. */
+void metric_set_slos(const dn_slo_report *report) {
+    for (size_t i = 0; i < report->len; i++) {
+        const dn_slo_status *s = &report->slo[i];
+        const char          *values[] = {s->row->name};
+        if (s->row->off) continue;
+        set.slo_measured[i] |= s->now.measured;
+        if (set.slo_measured[i])
+            (void)prom_gauge_set(set.slo_value, s->now.measured ? s->now.value : NAN, values);
+        (void)prom_gauge_set(set.slo_threshold, s->row->limit, values);
+        (void)prom_gauge_set(set.slo_breached, s->breached, values);
+    }
 }
 
 void metric_set_actor(const char *name, uint64_t depth, size_t heap_bytes, uint64_t handled,

@@ -3,7 +3,7 @@
 #define DIURNAL_API_METRIC_SET_H
 
 #include "obs/metrics.h"
-#include "obs/slo.h"
+#include "obs/slo_watcher.h"
 
 /* Makes and registers all of them, and attaches what counts. Once a process. DN_ENOMEM, DN_EINVAL; *out_what then names
  * what could not be made. */
@@ -13,7 +13,7 @@ DN_MUST_USE int metric_set_start(const char *version, const char *revision, cons
 
 void metric_set_max_concurrency(uint32_t max);
 void metric_set_users(uint64_t users);
-void metric_set_slo(dn_slo_name name, const dn_slo_status *status);
+void metric_set_slos(const dn_slo_report *report);
 /* Of one actor, by the name it is registered under. handled and restarts: how many more than the last time. */
 void metric_set_actor(const char *name, uint64_t depth, size_t heap_bytes, uint64_t handled,
                       uint64_t restarts);

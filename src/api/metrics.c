@@ -194,9 +194,7 @@ static int metrics_on_status(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static int metrics_on_slo(dn_self *self, void *state, const dn_msg *msg) {
-    const dn_slo_report *r = DN_BODY(dn_slo_report, msg);
-
-    for (int i = 0; i < DN_SLO_NAMES; i++) metric_set_slo((dn_slo_name)i, &r->slo[i]);
+    metric_set_slos(DN_BODY(dn_slo_report, msg));
     return answered_one(self, state);
 }
 

@@ -97,7 +97,7 @@ ask_step op_status(dn_self *self, const ops_world *w, ask *a, const dn_msg *repl
     }
 }
 
-/* ---- The service levels ---- */
+/* ---- The SLOs ---- */
 
 ask_step op_slo(dn_self *self, const ops_world *w, ask *a, const dn_msg *reply) {
     if (!reply) return ask_call(self, a, w->watcher, DN_SLO_ASK, NULL, 0);

@@ -1,4 +1,4 @@
-/* routes_daemon.c - how the daemon is: status, actors, service levels, settings, metrics. */
+/* routes_daemon.c - how the daemon is: status, actors, SLOs, settings, metrics. */
 #include "openapi.h"
 #include "routes.h"
 

@@ -14,10 +14,10 @@
 #include "api/hangup.h"
 #include "api/metrics.h"
 #include "api/web.h"
+#include "daily/slo.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
 #include "obs/log_keeper.h"
-#include "obs/slo_watcher.h"
 #include "trace/recorder.h"
 
 #include <errno.h>
@@ -34,25 +34,25 @@
 enum { EDGE = 7, STACK_OF_STOPS = 3, LAST_WORDS_MS = 1000 };
 
 typedef struct served {
-    const call           *call;
-    dn_settings          *settings;
-    char                 *secrets;
-    char                 *runner_shown, *settings_shown;
-    char                  executable[PATH_MAX]; /* as found at the start; "": unknown */
-    dn_service_config     service;
-    dn_about              about;
-    dn_web_config         web;
-    dn_slo_watcher_config watcher;
-    char                  listens[DN_WEB_ADDRESS]; /* HOST:PORT, as it has come to be */
-    dn_hangup_config      hangup;
-    startup_config        startup;
-    dn_child_spec         edge[EDGE];
-    dn_recorder_config    recorded;
-    dn_recorder          *recorder; /* NULL: nothing is recorded */
-    dn_service_tree       tree;
-    dn_runtime           *runtime;
-    bool                  to_start_anew;
-    bool                  all_written;
+    const call        *call;
+    dn_settings       *settings;
+    char              *secrets;
+    char              *runner_shown, *settings_shown;
+    char               executable[PATH_MAX]; /* as found at the start; "": unknown */
+    dn_service_config  service;
+    dn_about           about;
+    dn_web_config      web;
+    dn_daily_slo       slo;
+    char               listens[DN_WEB_ADDRESS]; /* HOST:PORT, as it has come to be */
+    dn_hangup_config   hangup;
+    startup_config     startup;
+    dn_child_spec      edge[EDGE];
+    dn_recorder_config recorded;
+    dn_recorder       *recorder; /* NULL: nothing is recorded */
+    dn_service_tree    tree;
+    dn_runtime        *runtime;
+    bool               to_start_anew;
+    bool               all_written;
 } served;
 
 /* ---- Signals ---- */
@@ -328,21 +328,21 @@ static int tls_take(served *d) {
     return rc == DN_OK ? DN_EXIT_DONE : complain(DN_EXIT_USAGE, "%s", why);
 }
 
-static dn_slo_watcher_config watcher_config(const dn_settings *s) {
-    return (dn_slo_watcher_config){
-        .slo =
-            {
-                .window_minutes = (uint32_t)s->slo_window_minutes,
-                .breach_consecutive = (uint32_t)s->breach_consecutive,
-                .tick_budget_ms = (double)s->tick_budget_ms,
-                .sat_ratio = s->sat_ratio,
-                .depth_avg_max = (double)s->depth_avg_max,
-                .job_p95_max_ms = (double)s->job_p95_max_ms,
-                .cutoff_rate_max = s->cutoff_rate_max,
-                .cutoff_objective = s->cutoff_objective,
-            },
+static void slo_take(served *d) {
+    const dn_settings        *s = d->settings;
+    const dn_daily_slo_config config = {
         .eval_ms = s->slo_eval_ms,
+        .window_minutes = (uint32_t)s->slo_window_minutes,
+        .breach_consecutive = (uint32_t)s->breach_consecutive,
+        .tick_budget_ms = (double)s->tick_budget_ms,
+        .sat_ratio = s->sat_ratio,
+        .depth_avg_max = (double)s->depth_avg_max,
+        .job_p95_max_ms = (double)s->job_p95_max_ms,
+        .cutoff_rate_max = s->cutoff_rate_max,
+        .cutoff_objective = s->cutoff_objective,
     };
+
+    dn_daily_slo_init(&d->slo, &config);
 }
 
 static int recorder_take(served *d) {
@@ -351,12 +351,12 @@ static int recorder_take(served *d) {
 
     if (*s->record == '\0') return DN_EXIT_DONE;
     if (dn_recorder_check(s->record, why) < 0) return complain(DN_EXIT_USAGE, "%s", why);
-    d->watcher = watcher_config(s);
+    slo_take(d);
     d->recorded = (dn_recorder_config){.path = s->record,
                                        .bytes_max = s->record_max_mib << 20,
                                        .files = (uint32_t)s->record_files,
                                        .service = &d->service,
-                                       .watcher = &d->watcher};
+                                       .slo = &d->slo.config};
     if (dn_recorder_new(&d->recorded, &d->recorder) < 0)
         return complain(DN_EXIT_FAILED, "out of memory");
     d->service.journal = dn_recorder_journal_borrow(d->recorder);
@@ -405,8 +405,8 @@ static int tree_make(served *d) {
     d->edge[1] = startup_child(&d->startup);
     d->edge[2] = dn_web_child(&d->web);
     d->edge[3] = dn_metrics_child(&d->service);
-    d->watcher = watcher_config(s);
-    d->edge[4] = dn_slo_watcher_child(&d->watcher);
+    slo_take(d);
+    d->edge[4] = dn_slo_watcher_child(&d->slo.watcher);
     d->edge[5] = dn_log_keeper_child();
     d->edge[6] = state_log_child();
     dn_service_tree_make(&d->service, d->edge, EDGE, &d->tree);

@@ -3,7 +3,7 @@
  * has not taken yet. */
 #include "world.h"
 
-#include "obs/slo_watcher.h"
+#include "daily/slo.h"
 #include "pending.h"
 #include "daily/daily_answer.h"
 #include "daily/daily_messages.h"
@@ -17,21 +17,21 @@
 enum { HANDED_AT_ONCE = 1000 /* kv has room for 4,096 */, HOOKS_AT_ONCE = 16 };
 
 struct world {
-    world_config          config;
-    dn_sim               *sim;
-    int64_t               base_ms; /* the simulation's steady clock at the beginning of the run */
-    dn_store             *store, *door;
-    dn_service_config     service;
-    dn_service_tree       tree;
-    dn_slo_watcher_config watcher;
-    dn_child_spec         edge;
-    dn_journal            journal;
-    dn_telemetry_id       listens;
-    pending               pending;
-    int                   handed;   /* messages, since kv was given time for them */
-    int64_t               back_ms;  /* the process is down until then; INT64_MIN: it is up */
-    int64_t               down_ms;  /* how long, if it ends by itself or by world_crash_in */
-    int64_t               fails_ms; /* writes fail until then */
+    world_config      config;
+    dn_sim           *sim;
+    int64_t           base_ms; /* the simulation's steady clock at the beginning of the run */
+    dn_store         *store, *door;
+    dn_service_config service;
+    dn_service_tree   tree;
+    dn_daily_slo      slo;
+    dn_child_spec     edge;
+    dn_journal        journal;
+    dn_telemetry_id   listens;
+    pending           pending;
+    int               handed;   /* messages, since kv was given time for them */
+    int64_t           back_ms;  /* the process is down until then; INT64_MIN: it is up */
+    int64_t           down_ms;  /* how long, if it ends by itself or by world_crash_in */
+    int64_t           fails_ms; /* writes fail until then */
     int  ended; /* the first on the daily path that did in this life; see actor_ended */
     bool ended_is_back;
     bool kv_ended,
@@ -361,17 +361,18 @@ static void fill(world *w) {
         .fatal = fatal,
         .fatal_context = w,
     };
-    w->watcher = (dn_slo_watcher_config){
-        .slo = {.window_minutes = (uint32_t)s->slo_window_minutes,
-                .breach_consecutive = (uint32_t)s->breach_consecutive,
-                .sat_ratio = s->sat_ratio,
-                .depth_avg_max = (double)s->depth_avg_max,
-                .job_p95_max_ms = (double)s->job_p95_max_ms,
-                .cutoff_rate_max = s->cutoff_rate_max,
-                .tick_budget_off = true},
+    const dn_daily_slo_config slo = {
         .eval_ms = s->slo_eval_ms,
+        .window_minutes = (uint32_t)s->slo_window_minutes,
+        .breach_consecutive = (uint32_t)s->breach_consecutive,
+        .sat_ratio = s->sat_ratio,
+        .depth_avg_max = (double)s->depth_avg_max,
+        .job_p95_max_ms = (double)s->job_p95_max_ms,
+        .cutoff_rate_max = s->cutoff_rate_max,
+        .tick_budget_off = true,
     };
-    w->edge = dn_slo_watcher_child(&w->watcher);
+    dn_daily_slo_init(&w->slo, &slo);
+    w->edge = dn_slo_watcher_child(&w->slo.watcher);
     /* It watches, and no day is another one for it. */
     dn_service_tree_make(&w->service, &w->edge, w->config.wild ? 0 : 1, &w->tree);
 }

@@ -13,19 +13,19 @@
 #ifndef DIURNAL_TRACE_RECORDER_H
 #define DIURNAL_TRACE_RECORDER_H
 
+#include "daily/slo.h"
 #include "diurnal/supervisor.h"
-#include "obs/slo_watcher.h"
 #include "service/service.h"
 
 #define DN_RECORDER "recorder"
 
 /* Borrowed for the recorder's life. */
 typedef struct dn_recorder_config {
-    const char                  *path;
-    int64_t                      bytes_max; /* behind the users */
-    uint32_t                     files;     /* older ones that are kept, beside FILE */
-    const dn_service_config     *service;
-    const dn_slo_watcher_config *watcher; /* what the header says of it */
+    const char                *path;
+    int64_t                    bytes_max; /* behind the users */
+    uint32_t                   files;     /* older ones that are kept, beside FILE */
+    const dn_service_config   *service;
+    const dn_daily_slo_config *slo; /* the header has it */
 } dn_recorder_config;
 
 typedef struct dn_recorder dn_recorder;

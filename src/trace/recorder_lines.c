@@ -105,9 +105,9 @@ static size_t ended(char *out, char *at) {
 
 size_t record_line_header(char *out, const dn_recorder_config *config, int64_t start_ms,
                           int64_t end_ms, size_t *out_end_at) {
-    const dn_service_config *s = config->service;
-    const dn_slo_config     *slo = &config->watcher->slo;
-    char                     start[DN_INSTANT_TEXT], end[DN_INSTANT_TEXT];
+    const dn_service_config   *s = config->service;
+    const dn_daily_slo_config *slo = config->slo;
+    char                       start[DN_INSTANT_TEXT], end[DN_INSTANT_TEXT];
 
     dn_instant_write(start_ms, start);
     dn_instant_write(end_ms, end);
@@ -120,9 +120,9 @@ size_t record_line_header(char *out, const dn_recorder_config *config, int64_t s
                "\"sat_ratio\":%.15g,\"depth_avg_max\":%.15g,\"job_p95_max_ms\":%.15g,"
                "\"cutoff_rate_max\":%.15g," OTHERWISE "}\n",
         start, end, (long long)s->tick_ms, s->window_minutes, s->retry_delay_minutes,
-        s->max_concurrency, (long long)s->job_timeout_ms, s->ledger_days,
-        (long long)config->watcher->eval_ms, slo->window_minutes, slo->breach_consecutive,
-        slo->sat_ratio, slo->depth_avg_max, slo->job_p95_max_ms, slo->cutoff_rate_max);
+        s->max_concurrency, (long long)s->job_timeout_ms, s->ledger_days, (long long)slo->eval_ms,
+        slo->window_minutes, slo->breach_consecutive, slo->sat_ratio, slo->depth_avg_max,
+        slo->job_p95_max_ms, slo->cutoff_rate_max);
 }
 
 bool record_header_end(const char *line, size_t len, int64_t *out_end_ms) {

@@ -137,26 +137,29 @@ TEST(commits_that_failed_are_counted_and_only_the_others_observed) {
 
 #define LEVEL(series) "diurnal_slo_" series "{slo=\"job_latency\"}"
 
-TEST(a_level_shows_its_value_from_the_first_one_on_and_no_number_where_it_has_none) {
-    dn_slo_status s = {.threshold = 1500, .value = 7};
+TEST(an_slo_has_a_value_once_measured_and_nan_when_measured_no_more) {
+    dn_slo_row     row = {.name = "job_latency", .limit = 1500, .off = true};
+    dn_slo_report  report = {.len = 1, .slo = {{.row = &row}}};
+    dn_slo_status *s = &report.slo[0];
 
     starts();
-    metric_set_slo(DN_SLO_JOB_LATENCY, &s);
+    metric_set_slos(&report);
     reads_page();
     CHECK_PTR(value_at(LEVEL("threshold")), NULL); /* it is off */
-    s.on = true;
-    metric_set_slo(DN_SLO_JOB_LATENCY, &s);
+    row.off = false;
+    metric_set_slos(&report);
     reads_page();
     CHECK_VALUE(LEVEL("threshold"), 1500);
     CHECK_VALUE(LEVEL("breached"), 0);
-    CHECK_PTR(value_at(LEVEL("value")), NULL); /* 7 is not measured */
-    s.measured = s.breached = true;
-    metric_set_slo(DN_SLO_JOB_LATENCY, &s);
+    CHECK_PTR(value_at(LEVEL("value")), NULL);
+    s->now = (dn_slo_judgement){.measured = true, .value = 7};
+    s->breached = true;
+    metric_set_slos(&report);
     reads_page();
     CHECK_VALUE(LEVEL("value"), 7);
     CHECK_VALUE(LEVEL("breached"), 1);
-    s.measured = s.breached = false;
-    metric_set_slo(DN_SLO_JOB_LATENCY, &s);
+    s->now.measured = s->breached = false;
+    metric_set_slos(&report);
     reads_page();
     CHECK(isnan(value_of(LEVEL("value"))));
     CHECK_VALUE(LEVEL("breached"), 0);

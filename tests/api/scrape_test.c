@@ -103,10 +103,10 @@ static int tick_on_ask(dn_self *self, void *state, const dn_msg *msg) {
 }
 
 static int watcher_on_ask(dn_self *self, void *state, const dn_msg *msg) {
-    dn_slo_report report = {.mono_ns = 0};
+    static const dn_slo_row row = {.name = "saturation", .limit = 0.75};
+    const dn_slo_report     report = {.len = 1, .slo = {{.row = &row}}};
 
     (void)state;
-    report.slo[DN_SLO_SATURATION] = (dn_slo_status){.on = true, .threshold = 0.75};
     dn_reply(self, msg, DN_SLO_REPORT, &report, sizeof report);
     return DN_OK;
 }

@@ -1,4 +1,4 @@
-/* slo_status_test.c - the service levels as `status` shows them. */
+/* slo_status_test.c - the SLOs as `status` shows them. */
 #include "json_status.h"
 #include "test.h"
 
@@ -19,32 +19,41 @@ static const char *text(const json_t *item, const char *key) {
     return json_string_value(json_object_get(item, key));
 }
 
-TEST(each_service_level_that_is_on_is_shown_with_its_state_and_what_was_measured) {
-    dn_slo_report report;
+static const dn_slo_row rows[] = {
+    {.name = "fast", .description = "How fast", .measure = "p95", .unit = DN_SLO_MS, .limit = 300},
+    {.name = "full", .measure = "full", .description = "How full", .limit = 1},
+    {.name = "missed",
+     .measure = "missed",
+     .description = "Missed",
+     .unit = DN_SLO_SHARE,
+     .limit = 0.01},
+    {.name = "burnt", .measure = "rate", .description = "Burnt", .off = true},
+};
 
-    memset(&report, 0, sizeof report);
-    for (int i = 0; i < DN_SLO_NAMES; i++) {
-        report.slo[i].on = i < DN_SLO_CUTOFF_BURN_FAST;
-        report.slo[i].worst_due = -1;
-        report.slo[i].threshold = 300;
-        report.slo[i].window_minutes = 15;
-    }
-    report.slo[DN_SLO_TICK_BUDGET].measured = true;
-    report.slo[DN_SLO_TICK_BUDGET].value = 1.5;
-    report.slo[DN_SLO_CUTOFF_MISS_RATE].measured = report.slo[DN_SLO_CUTOFF_MISS_RATE].breached =
-        true;
-    report.slo[DN_SLO_CUTOFF_MISS_RATE].streak = 4;
-    report.slo[DN_SLO_CUTOFF_MISS_RATE].worst_due = 485;
+TEST(each_slo_that_is_on_is_shown_with_its_state_and_its_sentence) {
+    dn_slo_report report = {.len = 4};
+
+    for (int i = 0; i < 4; i++)
+        report.slo[i] = (dn_slo_status){.row = &rows[i], .minutes = 15, .worst = -1};
+    report.slo[0].now = (dn_slo_judgement){.measured = true, .value = 1.5};
+    report.slo[2].now = (dn_slo_judgement){.measured = true, .value = 0.5};
+    report.slo[2].breached = true;
+    report.slo[2].streak = 4;
+    report.slo[2].worst = 485;
     json_t *list = json_of_slo_report(&report);
-    CHECK_UINT(json_array_size(list), 5);
-    CHECK_STR(text(item_of(list, "tick_budget"), "state"), "ok");
-    CHECK(json_real_value(json_object_get(item_of(list, "tick_budget"), "value")) == 1.5);
-    CHECK_PTR(json_object_get(item_of(list, "tick_budget"), "worst_due"), NULL);
-    CHECK_STR(text(item_of(list, "saturation"), "state"), "no_data");
-    CHECK(json_is_null(json_object_get(item_of(list, "saturation"), "value")));
-    CHECK_STR(text(item_of(list, "cutoff_miss_rate"), "state"), "breached");
-    CHECK_STR(text(item_of(list, "cutoff_miss_rate"), "worst_due"), "08:05");
-    CHECK_INT(json_integer_value(json_object_get(item_of(list, "cutoff_miss_rate"), "streak")), 4);
-    CHECK_PTR(item_of(list, "cutoff_burn_fast"), NULL);
+    CHECK_UINT(json_array_size(list), 3);
+    CHECK_STR(text(item_of(list, "fast"), "state"), "ok");
+    CHECK_STR(text(item_of(list, "fast"), "description"), "How fast");
+    CHECK_STR(text(item_of(list, "fast"), "unit"), "ms");
+    CHECK_STR(text(item_of(list, "fast"), "sentence"),
+              "p95 1.5 ms over the last 15 minutes, limit 300 ms");
+    CHECK(json_real_value(json_object_get(item_of(list, "fast"), "value")) == 1.5);
+    CHECK_PTR(json_object_get(item_of(list, "fast"), "worst_due"), NULL);
+    CHECK_STR(text(item_of(list, "full"), "state"), "no_data");
+    CHECK(json_is_null(json_object_get(item_of(list, "full"), "value")));
+    CHECK_STR(text(item_of(list, "missed"), "state"), "breached");
+    CHECK_STR(text(item_of(list, "missed"), "worst_due"), "08:05");
+    CHECK_INT(json_integer_value(json_object_get(item_of(list, "missed"), "streak")), 4);
+    CHECK_PTR(item_of(list, "burnt"), NULL);
     json_decref(list);
 }

@@ -24,10 +24,10 @@ typedef struct series {
     double   share; /* how bad */
     uint64_t depth;
     uint32_t n;
-    label    labels[DN_SLO_NAMES];
+    label    labels[DN_DAILY_SLOS];
     /* What this minute is like, and what befalls the process at its beginning. */
     void (*plays)(struct series *s, int minute, plan *p);
-    int daemon_restarts_at, watcher_restarts_at, stalls_at; /* -1: never */
+    int restarts_at, stalls_at; /* -1: never */
 } series;
 
 static uint32_t drawn(series *s, uint32_t least, uint32_t most) {
@@ -38,7 +38,7 @@ static bool in_trouble(const series *s, int minute) {
     return minute >= s->from && minute < s->until;
 }
 
-static void must(series *s, dn_slo_name name, int within) {
+static void must(series *s, size_t name, int within) {
     s->labels[name] = (label){.warns = true, .within = within};
 }
 
@@ -72,15 +72,15 @@ static void outage_plays(series *s, int minute, plan *p) {
 static void draw_outage(series *s) {
     s->plays = outage_plays;
     s->until = s->from + (int)drawn(s, 20, 40);
-    must(s, DN_SLO_CUTOFF_MISS_RATE, 3);
-    must(s, DN_SLO_JOB_LATENCY, 3);
-    must(s, DN_SLO_SATURATION, WINDOW + 3);
+    must(s, DN_DAILY_CUTOFF_MISS_RATE, 3);
+    must(s, DN_DAILY_JOB_LATENCY, 3);
+    must(s, DN_DAILY_SATURATION, WINDOW + 3);
 }
 
 static void draw_short_outage(series *s) {
     draw_outage(s);
     s->until = s->from + (int)drawn(s, 4, 8);
-    s->labels[DN_SLO_SATURATION] = (label){0};
+    s->labels[DN_DAILY_SATURATION] = (label){0};
 }
 
 static void draw_outage_to_the_end(series *s) {
@@ -102,7 +102,7 @@ static void thin_plays(series *s, int minute, plan *p) {
 static void draw_outage_of_one_a_minute(series *s) {
     draw_outage(s);
     s->plays = thin_plays;
-    s->labels[DN_SLO_SATURATION] = (label){0};
+    s->labels[DN_DAILY_SATURATION] = (label){0};
 }
 
 static void misses_play(series *s, int minute, plan *p) {
@@ -116,7 +116,7 @@ static void draw_misses_just_above(series *s) {
     s->base.successes = 400;
     s->n = drawn(s, 5, 7); /* of 400: 1.25 % and more */
     s->until = s->from + (int)drawn(s, 25, 40);
-    must(s, DN_SLO_CUTOFF_MISS_RATE, WINDOW + 3);
+    must(s, DN_DAILY_CUTOFF_MISS_RATE, WINDOW + 3);
 }
 
 static void draw_misses_just_below(series *s) {
@@ -152,7 +152,7 @@ static void draw_slow_ticks(series *s) {
     s->plays = ticks_play;
     s->n = drawn(s, 306, 5000);
     s->until = s->from + (int)drawn(s, 3, 30);
-    must(s, DN_SLO_TICK_BUDGET, 3);
+    must(s, DN_DAILY_TICK_BUDGET, 3);
 }
 
 static void draw_ticks_just_within(series *s) {
@@ -173,7 +173,7 @@ static void draw_slow_jobs_just_above(series *s) {
     s->base.jobs = 100;
     s->n = drawn(s, 6, 12);
     s->until = s->from + (int)drawn(s, 25, 40);
-    must(s, DN_SLO_JOB_LATENCY, WINDOW + 3);
+    must(s, DN_DAILY_JOB_LATENCY, WINDOW + 3);
 }
 
 static void draw_slow_jobs_just_below(series *s) {
@@ -207,14 +207,14 @@ static void draw_very_deep_queue(series *s) {
     s->plays = deep_plays;
     s->depth = drawn(s, 170000, 10000000);
     s->until = s->from + (int)drawn(s, 4, 30);
-    must(s, DN_SLO_QUEUE_PRESSURE, 3);
+    must(s, DN_DAILY_QUEUE_PRESSURE, 3);
 }
 
 static void draw_queue_just_too_deep(series *s) {
     s->plays = deep_plays;
     s->depth = drawn(s, 10500, 12000);
     s->until = s->from + (int)drawn(s, 25, 40);
-    must(s, DN_SLO_QUEUE_PRESSURE, WINDOW + 3);
+    must(s, DN_DAILY_QUEUE_PRESSURE, WINDOW + 3);
 }
 
 static void draw_queue_just_not_too_deep(series *s) {
@@ -233,7 +233,7 @@ static void draw_slow_rise(series *s) {
     s->plays = rise_plays;
     s->depth = drawn(s, 80, 250);
     s->until = s->from + (int)drawn(s, 25, 35);
-    must(s, DN_SLO_QUEUE_PRESSURE, WINDOW + 4);
+    must(s, DN_DAILY_QUEUE_PRESSURE, WINDOW + 4);
 }
 
 static void draw_rise_too_small_to_matter(series *s) {
@@ -253,7 +253,7 @@ static void draw_saturation(series *s) {
     s->n = drawn(s, 880, 1000);
     s->depth = drawn(s, 0, 100);
     s->until = s->from + (int)drawn(s, 25, 40);
-    must(s, DN_SLO_SATURATION, WINDOW + 4);
+    must(s, DN_DAILY_SATURATION, WINDOW + 4);
 }
 
 static void draw_busy_but_not_saturated(series *s) {
@@ -271,8 +271,8 @@ static void herd_plays(series *s, int minute, plan *p) {
 static void draw_herd_that_missed(series *s) {
     s->plays = herd_plays;
     s->n = drawn(s, SLICES * 3, 5000);
-    must(s, DN_SLO_CUTOFF_MISS_RATE, 3);
-    s->labels[DN_SLO_CUTOFF_MISS_RATE].stays = true;
+    must(s, DN_DAILY_CUTOFF_MISS_RATE, 3);
+    s->labels[DN_DAILY_CUTOFF_MISS_RATE].stays = true;
 }
 
 static void served_herd_plays(series *s, int minute, plan *p) {
@@ -287,18 +287,13 @@ static void draw_herd_that_was_served(series *s) { s->plays = served_herd_plays;
 
 static void draw_outage_over_a_restart(series *s) {
     draw_outage(s);
-    s->daemon_restarts_at = s->from = (int)drawn(s, 20, 40);
+    s->restarts_at = s->from = (int)drawn(s, 20, 40);
     s->until = s->from + 30;
 }
 
 static void draw_restart(series *s) {
     s->plays = healthy_plays;
-    s->daemon_restarts_at = (int)drawn(s, 1, 60);
-}
-
-static void draw_restarts_of_the_watcher(series *s) {
-    s->plays = healthy_plays;
-    s->watcher_restarts_at = (int)drawn(s, 1, 60);
+    s->restarts_at = (int)drawn(s, 1, 60);
 }
 
 static void draw_stall(series *s) {
@@ -358,7 +353,6 @@ static const kind kinds[] = {
     KIND(herd_that_was_served),
     KIND(outage_over_a_restart),
     KIND(restart),
-    KIND(restarts_of_the_watcher),
     KIND(stall),
     KIND(one_user_missed_once),
 };
@@ -368,12 +362,8 @@ _Static_assert(KINDS *EACH >= 200 || TEST_SLOW_FACTOR > 1, "two hundred series")
 /* ---- Playing it, and looking at what was said ---- */
 
 static series series_of(const kind *k, uint64_t seed) {
-    series s = {.kind = k->name,
-                .random = seed,
-                .minutes = MINUTES,
-                .daemon_restarts_at = -1,
-                .watcher_restarts_at = -1,
-                .stalls_at = -1};
+    series s = {
+        .kind = k->name, .random = seed, .minutes = MINUTES, .restarts_at = -1, .stalls_at = -1};
 
     s.from = (int)drawn(&s, HEALTHY, HEALTHY + 10);
     s.until = s.from + 1;
@@ -399,8 +389,7 @@ static void play_minute(series *s, rig *r, int minute) {
     p.due = (uint32_t)minute % DAY;
     p.rolls_each_slice = drawn(s, 0, 9) == 0;
     s->plays(s, minute, &p);
-    if (minute == s->daemon_restarts_at) rig_restart_daemon(r);
-    if (minute == s->watcher_restarts_at) rig_restart_watcher(r);
+    if (minute == s->restarts_at) rig_restart(r);
     if (minute == s->stalls_at) r->now_ns += (int64_t)s->n * MINUTE_NS;
     for (uint32_t slice = 0; slice < SLICES; slice++) {
         rig_slice(r, &p, slice);
@@ -410,12 +399,16 @@ static void play_minute(series *s, rig *r, int minute) {
     }
 }
 
-static void check_said(bool right, const series *s, dn_slo_name name, const char *what, int n) {
+static const char *const names[DN_DAILY_SLOS] = {
+    "tick_budget",      "saturation",       "queue_pressure",  "job_latency",
+    "cutoff_miss_rate", "cutoff_burn_fast", "cutoff_burn_slow"};
+
+static void check_said(bool right, const series *s, size_t name, const char *what, int n) {
     CHECK_MSG(right, "%s, phase %u, trouble %d to %d: %s %s %d", s->kind, s->phase, s->from,
-              s->until, dn_slo_text(name), what, n);
+              s->until, names[name], what, n);
 }
 
-static void check_label(const series *s, const rig *r, dn_slo_name name) {
+static void check_label(const series *s, const rig *r, size_t name) {
     const label *l = &s->labels[name];
     /* The first that counts is the one that ends a whole minute of it. */
     const int  first = s->from + (s->phase == SLICES - 1 ? 0 : 1);
@@ -434,18 +427,18 @@ static void check_label(const series *s, const rig *r, dn_slo_name name) {
 
 TEST(of_more_than_two_hundred_labelled_series_every_one_is_judged_right) {
     uint64_t random = test_seed();
-    int      warned[DN_SLO_NAMES] = {0};
+    int      warned[DN_DAILY_SLOS] = {0};
 
     for (int i = 0; i < KINDS * EACH; i++) {
         series s = series_of(&kinds[i % KINDS], test_random(&random));
         rig   *r = rig_new();
         for (int minute = 0; minute < s.minutes; minute++) play_minute(&s, r, minute);
-        for (dn_slo_name name = 0; name < DN_SLO_NAMES; name++) {
+        for (size_t name = 0; name < DN_DAILY_SLOS; name++) {
             check_label(&s, r, name);
             warned[name] += r->warned[name];
         }
         rig_free(r);
     }
-    for (dn_slo_name name = 0; name <= DN_SLO_CUTOFF_MISS_RATE; name++)
-        CHECK_MSG(warned[name] >= EACH, "%s", dn_slo_text(name));
+    for (size_t name = 0; name <= DN_DAILY_CUTOFF_MISS_RATE; name++)
+        CHECK_MSG(warned[name] >= EACH, "%s", names[name]);
 }

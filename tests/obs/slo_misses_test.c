@@ -1,17 +1,17 @@
-/* slo_misses_test.c - the list of misses against all that ever was put. */
+/* slo_misses_test.c - the list of bad outcomes against a list of all. */
 #include "slo_misses.h"
 #include "test.h"
 
 static dn_slo_misses misses;
 
-TEST(without_misses_no_minute_is_the_worst) {
+TEST(without_misses_there_is_no_worst_group) {
     uint64_t count = 7;
 
     CHECK_INT(dn_slo_misses_worst(&misses, 0, &count), -1);
     CHECK_UINT(count, 0);
 }
 
-TEST(of_equals_the_earliest_minute_of_the_day_is_named) {
+TEST(of_equal_groups_the_lowest_is_the_worst) {
     uint64_t count = 0;
 
     dn_slo_misses_put(&misses, 5, 900, 3);
@@ -23,26 +23,27 @@ TEST(of_equals_the_earliest_minute_of_the_day_is_named) {
     CHECK_UINT(count, 1);
 }
 
-TEST(the_worst_of_any_last_minutes_is_right_as_far_back_as_the_list_goes) {
-    enum { PUTS = 3 * DN_SLO_MISSES_KEPT, DUES_MOST = 50 };
+TEST(the_worst_group_is_right_as_far_back_as_the_list_goes) {
+    enum { PUTS = 3 * DN_SLO_MISSES_KEPT, GROUPS_MOST = 50 };
     static dn_slo_miss all[PUTS];
     uint64_t           random = test_seed(), count = 0;
     int64_t            minute = 0;
 
     for (int i = 0; i < PUTS; i++) {
         minute += test_random(&random) % 3 == 0;
-        all[i] = (dn_slo_miss){minute, (uint32_t)(test_random(&random) % DUES_MOST) * 29,
+        all[i] = (dn_slo_miss){minute, (uint32_t)(test_random(&random) % GROUPS_MOST) * 29,
                                1 + (uint32_t)(test_random(&random) % 100)};
-        dn_slo_misses_put(&misses, all[i].minute, all[i].due, all[i].count);
+        dn_slo_misses_put(&misses, all[i].minute, all[i].group, all[i].count);
         if (i % 1000 != 0) continue;
 
         const int64_t from = minute - (int64_t)(test_random(&random) % 30000);
         const int     oldest = i >= DN_SLO_MISSES_KEPT ? i + 1 - DN_SLO_MISSES_KEPT : 0;
-        uint64_t      sums[DN_SLO_DUES] = {0};
+        uint64_t      sums[DN_SLO_GROUPS] = {0};
         int32_t       worst = 0;
-        for (int k = i; k >= oldest && all[k].minute >= from; k--) sums[all[k].due] += all[k].count;
-        for (int32_t due = 1; due < DN_SLO_DUES; due++)
-            if (sums[due] > sums[worst]) worst = due;
+        for (int k = i; k >= oldest && all[k].minute >= from; k--)
+            sums[all[k].group] += all[k].count;
+        for (int32_t group = 1; group < DN_SLO_GROUPS; group++)
+            if (sums[group] > sums[worst]) worst = group;
         CHECK_INT(dn_slo_misses_worst(&misses, from, &count), sums[worst] > 0 ? worst : -1);
         CHECK_UINT(count, sums[worst]);
     }

@@ -20,12 +20,12 @@
 enum { PATH = 128, FILE_BYTES = 1 << 22, SHOUT = 1, MURMUR, MUTTER, SHOUTS = 400000 };
 
 static struct {
-    char                  dir[64], path[PATH];
-    dn_recorder_config    config;
-    dn_recorder          *recorder;
-    dn_slo_watcher_config watcher;
-    bool                  service_is_silent; /* what is said, the test says */
-    char                  bytes[FILE_BYTES];
+    char                dir[64], path[PATH];
+    dn_recorder_config  config;
+    dn_recorder        *recorder;
+    dn_daily_slo_config slo;
+    bool                service_is_silent; /* what is said, the test says */
+    char                bytes[FILE_BYTES];
 } rec;
 
 /* ---- The stage ---- */
@@ -90,10 +90,10 @@ static void record_boots(void) {
         .bytes_max = rec.config.bytes_max ? rec.config.bytes_max : INT64_MAX,
         .files = 2,
         .service = &w.config,
-        .watcher = &rec.watcher,
+        .slo = &rec.slo,
     };
-    rec.watcher = (dn_slo_watcher_config){.slo = {.window_minutes = 15, .breach_consecutive = 3},
-                                          .eval_ms = 60000};
+    rec.slo =
+        (dn_daily_slo_config){.eval_ms = 60000, .window_minutes = 15, .breach_consecutive = 3};
     dn_recorder_free(rec.recorder);
     CHECK_INT(dn_recorder_new(&rec.config, &rec.recorder), DN_OK);
     w.config.journal = rec.service_is_silent ? NULL : dn_recorder_journal_borrow(rec.recorder);
