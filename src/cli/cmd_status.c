@@ -24,30 +24,23 @@ static int64_t instant(const json_t *answer, const char *part, const char *key) 
     return ms;
 }
 
-/* "WARNING   cutoff_miss_rate is 0.5 over 15 min, at most 0.01 is wanted; worst at 08:00" */
+/* "WARNING   job_latency: p95 301 ms over the last minute, limit 100 ms; worst at 08:00" */
 static void print_slo(const json_t *slo) {
-    const char *const   due = json_string_value(json_object_get(slo, "worst_due"));
-    const json_t *const value = json_object_get(slo, "value");
-    const char *const   name = json_string_value(json_object_get(slo, "name"));
-    const long long     minutes = json_integer_value(json_object_get(slo, "window_minutes"));
+    const char *const name = json_string_value(json_object_get(slo, "name"));
+    const char *const sentence = json_string_value(json_object_get(slo, "sentence"));
+    const char *const due = json_string_value(json_object_get(slo, "worst_due"));
 
-    if (json_is_null(value)) {
-        printf("WARNING   %s was too high, and nothing was measured in the last %lld min\n", name,
-               minutes);
-        return;
-    }
-    printf("WARNING   %s is %g over %lld min, at most %g is wanted%s%s\n", name,
-           json_number_value(value), minutes, json_number_value(json_object_get(slo, "threshold")),
+    printf("WARNING   %s: %s%s%s\n", name ? name : "-", sentence ? sentence : "breached",
            due ? "; worst at " : "", due ? due : "");
 }
 
-/* Those that are breached; if none is, one line for all. */
+/* A line for each breached SLO; if there is none, one line for all. */
 static void print_slos(const json_t *slos) {
     size_t  i, measured = 0, breached = 0;
     json_t *slo;
 
     if (!json_is_array(slos)) {
-        printf("levels    not known at this moment: their watcher is being started again\n");
+        printf("SLOs      unknown: their watcher is restarting\n");
         return;
     }
     json_array_foreach(slos, i, slo) {
@@ -58,8 +51,7 @@ static void print_slos(const json_t *slos) {
         print_slo(slo);
     }
     if (breached == 0)
-        printf("levels    %zu of %zu service levels are measured, none is breached\n", measured,
-               json_array_size(slos));
+        printf("SLOs      %zu of %zu measured, none breached\n", measured, json_array_size(slos));
 }
 
 static void print_status(const json_t *a, const char *url) {

@@ -1,4 +1,4 @@
-/* cmd_top.c - how the daemon is at this moment, and at the next: queue, jobs, service levels, actors. */
+/* cmd_top.c - how the daemon is at this moment, and at the next: queue, jobs, SLOs, actors. */
 #include "client.h"
 #include "screen.h"
 
@@ -140,9 +140,9 @@ static void put_queue_and_store(FILE *out, const look *l, const look *last) {
                 (long long)number(s, "store", "waiting_writes"));
 }
 
-/* ---- The service levels ---- */
+/* ---- The SLOs ---- */
 
-static void put_level(FILE *out, const json_t *slo) {
+static void put_slo(FILE *out, const json_t *slo) {
     const json_t *value = json_object_get(slo, "value");
     char          measured[32] = "-";
 
@@ -152,21 +152,21 @@ static void put_level(FILE *out, const json_t *slo) {
             json_number_value(json_object_get(slo, "threshold")));
 }
 
-/* Where there is little room, those that are breached alone. */
-static void put_levels(FILE *out, const look *l, bool is_short) {
+/* On a short screen only the breached ones. */
+static void put_slos(FILE *out, const look *l, bool is_short) {
     const json_t *slos = json_object_get(l->status, "slo");
     size_t        i, breached = 0;
     json_t       *slo;
 
     if (!json_is_array(slos)) {
-        fprintf(out, "levels not known at this moment\n");
+        fprintf(out, "SLOs   unknown\n");
         return;
     }
     json_array_foreach(slos, i, slo) breached += strcmp(text(slo, "state"), "breached") == 0;
-    if (is_short && breached == 0) fprintf(out, "levels none is breached\n");
-    else fprintf(out, "\n%-20s %-9s %10s  (%s)\n", "LEVEL", "STATE", "VALUE", "wanted");
+    if (is_short && breached == 0) fprintf(out, "SLOs   none breached\n");
+    else fprintf(out, "\n%-20s %-9s %10s  (%s)\n", "SLO", "STATE", "VALUE", "limit");
     json_array_foreach(slos, i, slo) if (!is_short || strcmp(text(slo, "state"), "breached") == 0)
-        put_level(out, slo);
+        put_slo(out, slo);
 }
 
 /* ---- The actors ---- */
@@ -272,7 +272,7 @@ static char *page_copy(const look *l, const look *last, int rows, int cols) {
     put_tick(out, l);
     put_jobs(out, l, last);
     put_queue_and_store(out, l, last);
-    put_levels(out, l, rows < SHORT || cols < NARROW);
+    put_slos(out, l, rows < SHORT || cols < NARROW);
     put_crashes(out, l);
     put_actors(out, l, last, cols < NARROW);
     if (fclose(out) == 0) return page;

@@ -150,7 +150,7 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "top",
      .operands = "",
-     .help = "actors, queue, jobs and service levels, live",
+     .help = "actors, queue, jobs and SLOs, live",
      .more =
          "q or Ctrl-C ends it. Where the output is no terminal, or a dumb one, it is said once.\n",
      .asks = true,

@@ -123,7 +123,7 @@ TEST(a_status_without_the_service_levels_says_that_they_are_not_known_at_this_mo
 
     opens_a_door();
     CHECK_STRANGER(p, answer, 0, "users     5\n");
-    CHECK(place_has_said(p, "levels    not known at this moment: "));
+    CHECK(place_has_said(p, "SLOs      unknown: "));
     CHECK(!place_has_said(p, "none is breached"));
     CHECK_MSG(strstr(head, "\r\nAuthorization: Bearer diurnal_of-the-test\r\n"), "%s", head);
 }
@@ -196,13 +196,14 @@ TEST(who_says_yes_to_everything_is_no_diurnal) {
 TEST(an_answer_steers_no_terminal) {
     static const char answer[] =
         "HTTP/1.1 200 OK\r\n\r\n{\"daemon\":{\"data\":\"\\u001b[2J\\u009b2J\\u007f\",\"runner\":"
-        "\"\\u00e9\\r\"},\"slo\":[{\"state\":\"breached\",\"value\":1,\"name\":\"a\\nb\"}]}";
+        "\"\\u00e9\\r\"},\"slo\":[{\"state\":\"breached\",\"sentence\":\"p95\\u001b\",\"name\":"
+        "\"a\\nb\"}]}";
     place *p = place_new(NULL);
 
     opens_a_door();
     CHECK_STRANGER(p, answer, 0, "data      ?[2J??2J?\n");
     CHECK(place_has_said(p, "jobs by   \xc3\xa9?\n"));
-    CHECK(place_has_said(p, "WARNING   a?b is "));
+    CHECK(place_has_said(p, "WARNING   a?b: p95?\n"));
 }
 
 TEST(a_daemon_that_goes_in_the_middle_of_its_answer_is_said_to_have_gone) {

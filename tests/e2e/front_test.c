@@ -187,14 +187,14 @@ TEST(top_draws_itself_again_and_again_in_whatever_room_there_is) {
     WAIT_FOR(shows(terminal, "ACTOR"), 20000);
     CHECK(strncmp(seen, "\033[?1049h\033[?25l", 14) == 0 && !is_as_before(terminal));
     CHECK(strstr(seen, "jobs   0 of 64 run [....................]"));
-    CHECK(strstr(seen, "LEVEL") && strstr(seen, "tick   next in "));
+    CHECK(strstr(seen, "(limit)") && strstr(seen, "tick   next in "));
     check_fits(24, 80);
     forget();
     WAIT_FOR(shows(terminal, "diurnal "), 20000); /* the next one */
     const struct winsize narrow = {.ws_row = 10, .ws_col = 40};
     forget();
     CHECK(ioctl(terminal, TIOCSWINSZ, &narrow) == 0);
-    WAIT_FOR(shows(terminal, "levels none is breached"), 20000);
+    WAIT_FOR(shows(terminal, "SLOs   none breached"), 20000);
     check_fits(10, 40);
     CHECK(write(terminal, "\003", 1) == 1); /* Ctrl-C */
     CHECK(waitpid(top, &status, 0) == top);

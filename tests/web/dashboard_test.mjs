@@ -535,8 +535,8 @@ const tests = {
             await sees(page, '.figure', 'In flight1of 64');
             await page.waitForFunction(() => document.querySelectorAll('.spark .line[d]').length === 2);
             await goes(page, 'slos');
-            await sees(page, '.level', 'Everybody gets theirs');
-            await until('all service levels', async () => (await page.locator('.level').count()) === (await daemon.ask('GET', '/slo')).items.length);
+            await sees(page, '.level', 'Users done by their cutoff');
+            await until('all SLOs', async () => (await page.locator('.level').count()) === (await daemon.ask('GET', '/slo')).items.length);
             await sees(page, '.level', 'cutoff_miss_rate');
             await goes(page, 'actors');
             for (const name of ['top', 'core', 'queue', 'executor', 'kv', 'web', 'task × 1']) await sees(page, '.actors tbody th', name);
