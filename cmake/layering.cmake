@@ -58,10 +58,11 @@ function(diurnal_library name)
         if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${LIB_DIR}/${header})
             message(FATAL_ERROR "${name} shares ${header}: there is no ${LIB_DIR}/${header}")
         endif()
+        get_filename_component(file ${header} NAME) # included as library/file.h from any subfolder
         file(MAKE_DIRECTORY ${offers}/${name})
-        file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${LIB_DIR}/${header} ${offers}/${name}/${header}
+        file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${LIB_DIR}/${header} ${offers}/${name}/${file}
              SYMBOLIC)
-        list(APPEND visible ${name}/${header})
+        list(APPEND visible ${name}/${file})
     endforeach()
     target_include_directories(${name} PUBLIC ${offers})
     if(LIB_SUBDIRS)

@@ -6,7 +6,7 @@
  * stop and one finalization; how full the executor and the queue are is said once for so many jobs as PER_... says, as
  * was counted in `bench_service jobs`. There two loops share that work, and their caches are colder.
  * Best of several rounds: what a round costs more is the machine's. */
-#include "api/metrics.h"
+#include "api/scrape.h"
 #include "daily/slo.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"

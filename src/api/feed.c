@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* asprintf */
 #include "feed.h"
 
-#include "json_user.h"
+#include "daily/json_user.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -26,8 +26,8 @@
 #define DIURNAL_API_OPS_H
 
 #include "about.h"
+#include "auth/auth.h"
 #include "daily/daily_messages.h"
-#include "guard.h"
 
 #include <jansson.h>
 

@@ -1,5 +1,5 @@
 /* ops_actors.c - who is there, how long their mailboxes are, and who failed lately: loop by loop. */
-#include "json_user.h"
+#include "daily/json_user.h"
 #include "ops.h"
 
 enum { ROWS_MAX = 64 };

@@ -1,7 +1,7 @@
 /* ops_daemon.c - who runs, and how the daemon is. */
 #include "actor/pipe.h"
-#include "json_status.h"
-#include "json_user.h"
+#include "admin/json_status.h"
+#include "daily/json_user.h"
 #include "ops.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* ops_ledger.c - how days ended. */
-#include "explain.h"
-#include "json_user.h"
+#include "daily/explain.h"
+#include "daily/json_user.h"
 #include "ops.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* ops_today.c - how a day goes, minute by minute: today as the planner has it, a day that is over as the ledger has it.
  * The ledger says of each user how a day ended, and the users when they are due: they are gone through side by side, page
  * by page, and kv does what else is to be done in between. Nothing is kept of a page but what it adds to the minutes. */
-#include "json_status.h"
-#include "json_user.h"
+#include "admin/json_status.h"
+#include "daily/json_user.h"
 #include "ops.h"
 #include "words.h"
 

@@ -1,6 +1,6 @@
 /* ops_tokens.c - making, listing and revoking tokens. */
-#include "guard.h"
-#include "json_user.h"
+#include "auth/auth.h"
+#include "daily/json_user.h"
 #include "ops.h"
 
 #include <string.h>

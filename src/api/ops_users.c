@@ -1,6 +1,6 @@
 /* ops_users.c - registering, reading and removing users. */
 #include "actor/pipe.h"
-#include "json_user.h"
+#include "daily/json_user.h"
 #include "ops.h"
 
 #include "base/text.h"

@@ -4,9 +4,9 @@
 #ifndef DIURNAL_API_ROUTES_H
 #define DIURNAL_API_ROUTES_H
 
-#include "guard.h"
+#include "auth/auth.h"
 #include "http/http_refine.h"
-#include "once.h"
+#include "http/idempotency.h"
 #include "ops.h"
 #include "daily/daily_messages.h"
 #include "service/service.h"

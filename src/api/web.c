@@ -6,11 +6,11 @@
 #define _GNU_SOURCE /* accept4 */
 #include "web.h"
 
-#include "crowd.h"
+#include "admin/scrape.h"
 #include "feed.h"
+#include "http/accept_failures.h"
+#include "http/eviction.h"
 #include "http/http_conn.h"
-#include "lockout.h"
-#include "metrics.h"
 #include "obs/log.h"
 #include "obs/slo_watcher.h"
 #include "routes.h"

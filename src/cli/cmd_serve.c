@@ -12,7 +12,7 @@
 #include "url_file.h"
 
 #include "api/hangup.h"
-#include "api/metrics.h"
+#include "api/scrape.h"
 #include "api/web.h"
 #include "daily/slo.h"
 #include "diurnal/runtime.h"

@@ -1,4 +1,4 @@
-/* cmd_why.c - what happened to a user, and what comes next. The sentences are the daemon's (src/api/explain.c). */
+/* cmd_why.c - what happened to a user, and what comes next. The sentences are the daemon's (src/api/daily/explain.c). */
 #include "client.h"
 #include "when.h"
 

@@ -1,5 +1,5 @@
 /* metric_set_test.c - what is counted of each event, and what a page shows of what it is told. */
-#include "metric_set.h"
+#include "admin/metric_set.h"
 
 #include "daily/daily_events.h"
 #include "engine/engine_events.h"

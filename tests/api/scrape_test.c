@@ -1,5 +1,5 @@
 /* scrape_test.c - the actor behind /metrics in a simulation: many who scrape, in either format, who is asked by it, and who does not answer. */
-#include "metrics.h"
+#include "admin/scrape.h"
 
 #include "diurnal/sim.h"
 #include "obs/metrics.h"

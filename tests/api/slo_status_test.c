@@ -1,5 +1,5 @@
 /* slo_status_test.c - the SLOs as `status` shows them. */
-#include "json_status.h"
+#include "admin/json_status.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* routes_metrics.c - /metrics, for Prometheus and whoever speaks its formats. */
-#include "metrics.h"
+#include "scrape.h"
 #include "obs/metrics.h"
 #include "routes.h"
 

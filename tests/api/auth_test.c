@@ -1,5 +1,5 @@
-/* guard_test.c - who comes in, and as what. */
-#include "guard.h"
+/* auth_test.c - who comes in, and as what. */
+#include "auth/auth.h"
 #include "test.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* once.c - see once.h. */
-#include "once.h"
+/* idempotency.c - see idempotency.h. */
+#include "idempotency.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>

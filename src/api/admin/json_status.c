@@ -1,7 +1,7 @@
 /* json_status.c - see json_status.h. */
 #include "json_status.h"
 
-#include "json_user.h"
+#include "daily/json_user.h"
 
 static json_int_t number(uint64_t n) { return (json_int_t)n; }
 

@@ -1,8 +1,8 @@
-/* lockout.h - nobody can be let in, most likely for want of descriptors: says so once, again at most once a minute while
+/* accept_failures.h - nobody can be let in, most likely for want of descriptors: says so once, again at most once a minute while
  * it lasts, and once when it is over.
  * Each try alone would be a line every half second, all night. Plain data of the actor that accepts. */
-#ifndef DIURNAL_API_LOCKOUT_H
-#define DIURNAL_API_LOCKOUT_H
+#ifndef DIURNAL_API_ACCEPT_FAILURES_H
+#define DIURNAL_API_ACCEPT_FAILURES_H
 
 #include "diurnal/base.h"
 

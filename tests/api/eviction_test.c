@@ -1,5 +1,5 @@
-/* crowd_test.c - of those that have most places the most silent gives up one. */
-#include "crowd.h"
+/* eviction_test.c - of those that have most places the most silent gives up one. */
+#include "http/eviction.h"
 #include "test.h"
 
 #include <arpa/inet.h>

@@ -1,8 +1,8 @@
-/* metrics.h - the daemon's metrics: counted as things happen, completed when somebody scrapes.
+/* scrape.h - the daemon's metrics: counted as things happen, completed when somebody scrapes.
  * What happens is counted by handlers of telemetry on the threads of those who emit. How the actors are is asked when a
  * scrape comes; who does not answer in time keeps the values he had. */
-#ifndef DIURNAL_API_METRICS_H
-#define DIURNAL_API_METRICS_H
+#ifndef DIURNAL_API_SCRAPE_H
+#define DIURNAL_API_SCRAPE_H
 
 #include "diurnal/supervisor.h"
 #include "service/service.h"

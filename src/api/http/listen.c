@@ -1,4 +1,4 @@
-/* web_listen.c - the socket that is listened at, before anything else of the daemon runs. */
+/* listen.c - the socket that is listened at, before anything else of the daemon runs. */
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "web.h"
 

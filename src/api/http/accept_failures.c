@@ -1,5 +1,5 @@
-/* lockout.c - see lockout.h. */
-#include "lockout.h"
+/* accept_failures.c - see accept_failures.h. */
+#include "accept_failures.h"
 
 #include "obs/log.h"
 #include "words.h"

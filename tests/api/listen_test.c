@@ -1,4 +1,4 @@
-/* web_listen_test.c - which addresses may be listened at, before any is. */
+/* listen_test.c - which addresses may be listened at, before any is. */
 #include "test.h"
 #include "web.h"
 

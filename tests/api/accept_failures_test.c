@@ -1,5 +1,5 @@
-/* lockout_test.c - a night without descriptors, by a clock moved by hand, and what an operator reads of it. */
-#include "lockout.h"
+/* accept_failures_test.c - a night without descriptors, by a clock moved by hand, and what an operator reads of it. */
+#include "http/accept_failures.h"
 
 #include "obs/log.h"
 #include "test.h"

@@ -1,10 +1,10 @@
-/* once.h - requests that may come twice, and are to be done once: what was answered to a POST with an Idempotency-Key.
+/* idempotency.h - requests that may come twice, and are to be done once: what was answered to a POST with an Idempotency-Key.
  * Who hears no answer does not know whether anything was done, and asks again with the same key: then the first answer is given
  * again. Kept in memory beside the actor that answers, so bounded, for a while, and not over a restart. */
-#ifndef DIURNAL_API_ONCE_H
-#define DIURNAL_API_ONCE_H
+#ifndef DIURNAL_API_IDEMPOTENCY_H
+#define DIURNAL_API_IDEMPOTENCY_H
 
-#include "http/http_response.h"
+#include "http_response.h"
 
 enum {
     ONCE_MAX = 256,           /* the oldest makes room */

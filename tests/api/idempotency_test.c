@@ -1,5 +1,5 @@
-/* once_test.c - who asks again with the same key is answered as the first time, for a while and within bounds. */
-#include "once.h"
+/* idempotency_test.c - who asks again with the same key is answered as the first time, for a while and within bounds. */
+#include "http/idempotency.h"
 #include "starving.h"
 #include "test.h"
 

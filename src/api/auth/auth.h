@@ -1,9 +1,9 @@
-/* guard.h - who may: the tokens there are, the sessions of browsers, and what a request allows.
+/* auth.h - who may: the tokens there are, the sessions of browsers, and what a request allows.
  * Kept in memory beside the actor that asks; it is the only one that changes them, so what it has removed is worth nothing
  * at once. A browser shows its token once, and has a cookie from then on: a session, which may no more than its token,
  * and ends with it. */
-#ifndef DIURNAL_API_GUARD_H
-#define DIURNAL_API_GUARD_H
+#ifndef DIURNAL_API_AUTH_H
+#define DIURNAL_API_AUTH_H
 
 #include "http/http_head.h"
 #include "token.h"

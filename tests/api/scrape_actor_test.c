@@ -1,6 +1,6 @@
-/* metrics_test.c - the actor behind /metrics, in a simulation: what it is asked for, and what its end costs. */
+/* scrape_actor_test.c - the actor behind /metrics, in a simulation: what it is asked for, and what its end costs. */
 #include "diurnal/sim.h"
-#include "metrics.h"
+#include "admin/scrape.h"
 #include "obs/metrics.h"
 #include "test.h"
 

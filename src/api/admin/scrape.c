@@ -1,7 +1,7 @@
-/* metrics.c - the actor behind /metrics: asks around when a scrape comes, and answers with the text.
+/* scrape.c - the actor behind /metrics: asks around when a scrape comes, and answers with the text.
  * Scrapes that come while it asks are answered with that one, and in the same words. A crash costs the scrapes under way:
  * what was counted is the process's. */
-#include "metrics.h"
+#include "scrape.h"
 
 #include "metric_set.h"
 #include "obs/slo_watcher.h"

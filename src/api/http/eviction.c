@@ -1,5 +1,5 @@
-/* crowd.c - see crowd.h. */
-#include "crowd.h"
+/* eviction.c - see eviction.h. */
+#include "eviction.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

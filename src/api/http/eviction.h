@@ -1,9 +1,9 @@
-/* crowd.h - who gives up a place when all are taken: whoever has been silent longest of those that have most, and nobody
+/* eviction.h - who gives up a place when all are taken: whoever has been silent longest of those that have most, and nobody
  * who was let in and is sending while there are others.
  * So nobody keeps others out by coming a thousand times, and no number has to be set for how often one may come: who is
  * alone, or behind a proxy with all others, may have every place there is. Pure. */
-#ifndef DIURNAL_API_CROWD_H
-#define DIURNAL_API_CROWD_H
+#ifndef DIURNAL_API_EVICTION_H
+#define DIURNAL_API_EVICTION_H
 
 #include "diurnal/base.h"
 

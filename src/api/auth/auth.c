@@ -1,5 +1,5 @@
-/* guard.c - see guard.h. */
-#include "guard.h"
+/* auth.c - see auth.h. */
+#include "auth.h"
 
 #include <openssl/crypto.h>
 #include <stdio.h>
