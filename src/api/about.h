@@ -1,4 +1,4 @@
-/* about.h - what a daemon tells of itself to those who ask. */
+/* about.h - what GET /api/v1/status says about the daemon itself. */
 #ifndef DIURNAL_API_ABOUT_H
 #define DIURNAL_API_ABOUT_H
 
@@ -9,8 +9,8 @@ typedef struct dn_about {
     const dn_service_config *service;
     const char              *data; /* the directory */
     const char              *version;
-    const char              *runner;  /* as it may be shown */
-    const char              *listens; /* HOST:PORT of the HTTP door */
+    const char              *runner;  /* without secrets */
+    const char              *listens; /* HOST:PORT of HTTP */
 } dn_about;
 
 #endif

@@ -1,5 +1,5 @@
-/* openapi.h - what the HTTP API is, for programs: openapi.json, in the binary.
- * Served as it stands. tests/e2e hold the routes and every answer to it. */
+/* openapi.h - the description of the HTTP API for programs: openapi.json, embedded in the binary and served as it is.
+ * tests/e2e hold the routes and every answer to it. */
 #ifndef DIURNAL_API_OPENAPI_H
 #define DIURNAL_API_OPENAPI_H
 

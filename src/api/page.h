@@ -1,4 +1,4 @@
-/* page.h - the files of the dashboard: src/web, as they were when this was built. */
+/* page.h - the files of the dashboard: src/web, embedded at build time. */
 #ifndef DIURNAL_API_PAGE_H
 #define DIURNAL_API_PAGE_H
 
@@ -10,8 +10,8 @@ typedef struct page_file {
     size_t               plain_len, gzip_len;
 } page_file;
 
-/* The first is index.html. The others are found below /page/VERSION/, and what stands there never changes: another file
- * has another version. */
+/* The first is index.html. The others are served below /page/VERSION/, where nothing ever changes: changed files get
+ * another version. */
 extern const page_file page_files[];
 extern const size_t    page_files_len;
 extern const char      page_version[];

@@ -55,10 +55,12 @@ int cmd_token_create(const call *c) {
     if (!end_read(c, ends)) return DN_EXIT_USAGE;
     DN_AUTO(client) asked = client_of(c, &exit_code);
     if (!asked) return exit_code;
-    json_t *made = client_send(asked, "POST", TOKENS,
-                               json_pack("{s:s, s:s, s:s?}", "name", c->operands[0], "scope",
-                                         scope ? scope : "read", "expires_at", *ends ? ends : NULL),
-                               "token", &exit_code);
+    json_t *made =
+        client_send(asked, "POST", TOKENS,
+                    json_pack("{s:s, s:s, s:s?, s:s?, s:s?}", "name", c->operands[0], "scope",
+                              scope ? scope : "read", "tenant", call_flag(c, "tenant"), "user",
+                              call_flag(c, "user"), "expires_at", *ends ? ends : NULL),
+                    "token", &exit_code);
     if (!made) return exit_code;
     if (c->json) return print_json(made);
     made_say(made);
@@ -69,9 +71,10 @@ int cmd_token_create(const call *c) {
 /* ---- list, revoke ---- */
 
 static void print_token(const json_t *t) {
-    printf("%4lld  %-7s  %-20.19s  %-20.19s  %s\n",
+    printf("%4lld  %-7s  %-20.19s  %-20.19s  %-12s  %-12s  %s\n",
            (long long)json_integer_value(json_object_get(t, "id")), text(t, "scope", "-"),
-           text(t, "created_at", "-"), text(t, "expires_at", "never"), text(t, "name", "-"));
+           text(t, "created_at", "-"), text(t, "expires_at", "never"), text(t, "tenant", "-"),
+           text(t, "user", "-"), text(t, "name", "-"));
 }
 
 int cmd_token_list(const call *c) {
@@ -83,7 +86,9 @@ int cmd_token_list(const call *c) {
     if (!answer) return exit_code;
     exit_code = DN_EXIT_DONE;
     const json_t *items = json_object_get(answer, "items");
-    if (!c->json) printf("%4s  %-7s  %-20s  %-20s  %s\n", "id", "scope", "made", "ends", "name");
+    if (!c->json)
+        printf("%4s  %-7s  %-20s  %-20s  %-12s  %-12s  %s\n", "id", "scope", "made", "ends",
+               "tenant", "user", "name");
     for (size_t i = 0; i < json_array_size(items); i++) {
         json_t *token = json_array_get(items, i);
         if (c->json) exit_code = print_json(json_incref(token));

@@ -1,6 +1,8 @@
 /* command_table.c - all commands, once: --help, what is refused, completions, the manual and docs/cli.md come from here. */
 #include "command.h"
 
+#include <assert.h>
+
 static const dn_flag set_flags[] = {
     {"due", "HH:MM", "the minute of the day (UTC) by which it is to be done", NULL},
     {"starts-on", "DATE", "its first day (YYYY-MM-DD), or today", NULL},
@@ -45,6 +47,8 @@ static const dn_flag simulate_flags[] = {
 static const dn_flag token_flags[] = {
     {"scope", "read|operate|admin", "what it may: look (the default), register too, all", NULL},
     {"days", "N", "for how long; without it until it is revoked", NULL},
+    {"tenant", "T", "the one tenant it sees and changes; without it all", NULL},
+    {"user", "U", "the user of that tenant whose reminders it sees", NULL},
 };
 static const dn_flag top_flags[] = {
     {"every", "SECONDS", "how often it is drawn anew (2)", NULL},
@@ -266,6 +270,8 @@ static const command commands[] = {
      .prints_data = true},
 };
 
+static_assert(sizeof commands / sizeof commands[0] <= COMMANDS_MAX, "raise COMMANDS_MAX");
+
 const command *command_table(size_t *out_len) {
     *out_len = sizeof commands / sizeof commands[0];
     return commands;
@@ -283,6 +289,8 @@ size_t command_flags(const command *c, dn_flag flags[COMMAND_FLAGS_MAX]) {
     };
     size_t len = 0;
 
+    /* Its own, --json, those of asks, and --help. */
+    assert(c->flags_len + 1 + sizeof asks / sizeof *asks + 1 + 1 <= COMMAND_FLAGS_MAX);
     for (size_t i = 0; i < c->flags_len; i++) flags[len++] = c->flags[i];
     if (c->prints_data) flags[len++] = json;
     for (size_t i = 0; c->asks && i < sizeof asks / sizeof *asks; i++) flags[len++] = asks[i];

@@ -17,11 +17,6 @@ static bool finalize_is_sound(const struct dn_write_finalize *f) {
            f->error_class <= DN_CLASS_UNKNOWN && day_is_sound(f->day);
 }
 
-static bool token_is_sound(const dn_token *token) {
-    return token && token->scope >= DN_SCOPE_READ && token->scope <= DN_SCOPE_ADMIN &&
-           token->name_len <= DN_TOKEN_NAME_MAX;
-}
-
 static bool write_is_sound(const dn_write *w) {
     switch (w->op) {
     case DN_WRITE_SET:
@@ -29,7 +24,7 @@ static bool write_is_sound(const dn_write *w) {
     case DN_WRITE_REMOVE: return w->remove.id && w->remove.id_len;
     case DN_WRITE_FINALIZE: return finalize_is_sound(&w->finalize);
     case DN_WRITE_MISSED: return day_is_sound(w->missed.first) && day_is_sound(w->missed.last);
-    case DN_WRITE_TOKEN_ADD: return token_is_sound(w->token_add.token);
+    case DN_WRITE_TOKEN_ADD: return w->token_add.token && dn_token_is_sound(w->token_add.token);
     case DN_WRITE_FORGET:
     case DN_WRITE_OUTBOX_DONE:
     case DN_WRITE_OUTBOX_LATER:
@@ -187,6 +182,12 @@ int dn_store_outbox_clock(dn_store *store, int64_t wall_ms, int64_t *out_ms) {
 
 int dn_store_tokens(dn_store *store, dn_token *tokens, size_t max, size_t *out_len) {
     return store->ops->tokens(store, tokens, max, out_len);
+}
+
+bool dn_token_is_sound(const dn_token *token) {
+    return token->scope >= DN_SCOPE_READ && token->scope <= DN_SCOPE_ADMIN &&
+           token->name_len <= DN_TOKEN_NAME_MAX && token->tenant_len <= DN_TENANT_MAX &&
+           token->user_len <= DN_ID_MAX && (token->user_len == 0 || token->tenant_len > 0);
 }
 
 int dn_store_check(dn_store *store, char *why) {

@@ -1,4 +1,4 @@
-/* accept_failures_test.c - a night without descriptors, by a clock moved by hand, and what an operator reads of it. */
+/* accept_failures_test.c - what is logged during a night without descriptors, by a clock moved by hand. */
 #include "http/accept_failures.h"
 
 #include "obs/log.h"
@@ -10,9 +10,9 @@
 
 enum { TRY_MS = 500, HOUR_MS = 3600000 };
 
-static lockout l;
-static int64_t now_ms;
-static char    said[1 << 16];
+static accept_failures failures;
+static int64_t         now_ms;
+static char            said[1 << 16];
 
 static void take(void *context, dn_log_level level, const char *event, const char *text) {
     const size_t len = strlen(said);
@@ -29,11 +29,11 @@ static int lines(void) {
     return n;
 }
 
-/* The sweep, and if it is so a try that fails. */
-static void lives_for(int64_t ms, bool locked_out) {
+/* The periodic check, and a failed accept if `fails`. */
+static void lives_for(int64_t ms, bool fails) {
     for (int64_t end_ms = now_ms + ms; now_ms < end_ms; now_ms += TRY_MS) {
-        lockout_look(&l, now_ms * 1000000);
-        if (locked_out) lockout_goes_on(&l, EMFILE, now_ms * 1000000);
+        accept_failures_check(&failures, now_ms * 1000000);
+        if (fails) accept_failures_add(&failures, EMFILE, now_ms * 1000000);
     }
 }
 
@@ -42,31 +42,32 @@ static void begins(void) {
     now_ms = 12345;
 }
 
-TEST(that_nobody_can_be_let_in_is_said_at_once_and_then_once_a_minute) {
+TEST(accept_failures_are_logged_at_once_and_then_once_a_minute) {
     begins();
     lives_for(TRY_MS, true);
-    CHECK_STR(said, "warn http.accept: cannot let anybody in: Too many open files\n");
+    CHECK_STR(said, "warn http.accept: cannot accept connections: Too many open files\n");
     lives_for(60000 - 2 * TRY_MS, true);
     CHECK_INT(lines(), 1);
     lives_for(2 * TRY_MS, true);
     CHECK_INT(lines(), 2);
-    CHECK_MSG(strstr(said, "warn http.accept: cannot let anybody in, 121 times in 1 min: "
-                           "Too many open files\n"),
+    CHECK_MSG(strstr(said,
+                     "warn http.accept: cannot accept connections, failed 121 times in 1 min: "
+                     "Too many open files\n"),
               "%s", said);
     lives_for(HOUR_MS - 61000, true);
     CHECK_INT(lines(), 60);
 }
 
-TEST(the_end_is_said_once_when_nothing_has_failed_for_a_while) {
+TEST(the_end_of_accept_failures_is_logged_once_after_ten_quiet_seconds) {
     begins();
     lives_for(120000, true);
     said[0] = '\0';
     lives_for(HOUR_MS, false);
-    CHECK_STR(said, "info http.accept_over: whoever comes is let in again; that failed "
+    CHECK_STR(said, "info http.accept_over: connections are accepted again; accept failed "
                     "240 times in 1 min\n");
 }
 
-TEST(descriptors_that_come_and_go_are_one_lockout) {
+TEST(accept_failures_with_short_gaps_are_logged_as_one) {
     begins();
     for (int i = 0; i < 60; i++) {
         lives_for(TRY_MS, true);
@@ -76,13 +77,13 @@ TEST(descriptors_that_come_and_go_are_one_lockout) {
     CHECK(!strstr(said, "accept_over"));
 }
 
-TEST(the_next_one_begins_anew) {
+TEST(accept_failures_after_the_end_are_logged_anew) {
     begins();
     lives_for(TRY_MS, true);
     lives_for(20000, false);
     lives_for(TRY_MS, true);
-    CHECK_STR(said, "warn http.accept: cannot let anybody in: Too many open files\n"
-                    "info http.accept_over: whoever comes is let in again; that failed "
+    CHECK_STR(said, "warn http.accept: cannot accept connections: Too many open files\n"
+                    "info http.accept_over: connections are accepted again; accept failed "
                     "1 time in 0 ms\n"
-                    "warn http.accept: cannot let anybody in: Too many open files\n");
+                    "warn http.accept: cannot accept connections: Too many open files\n");
 }

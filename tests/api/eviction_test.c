@@ -13,7 +13,7 @@ static uint64_t from(const char *text) {
     void *const at = strchr(text, ':') ? (void *)&six->sin6_addr : (void *)&four->sin_addr;
 
     CHECK_INT(inet_pton(address.ss_family, text, at), 1);
-    return crowd_from(&address);
+    return eviction_source(&address);
 }
 
 TEST(an_address_counts_as_itself_and_one_of_ipv6_as_its_network) {
@@ -24,60 +24,61 @@ TEST(an_address_counts_as_itself_and_one_of_ipv6_as_its_network) {
 }
 
 TEST(who_has_most_gives_up_what_has_been_silent_longest) {
-    const crowd_one ones[] = {{.from = 1, .since_ns = 1, .may_go = true},
-                              {.from = 2, .since_ns = 5, .may_go = true},
-                              {.from = 2, .since_ns = 4, .may_go = true},
-                              {.from = 2, .since_ns = 3, .may_go = false},
-                              {.from = 1, .since_ns = 2, .may_go = true}};
+    const eviction_candidate ones[] = {{.source = 1, .since_ns = 1, .evictable = true},
+                                       {.source = 2, .since_ns = 5, .evictable = true},
+                                       {.source = 2, .since_ns = 4, .evictable = true},
+                                       {.source = 2, .since_ns = 3, .evictable = false},
+                                       {.source = 1, .since_ns = 2, .evictable = true}};
 
-    CHECK_INT(crowd_choose(ones, 5, 7), 2);
-    CHECK_INT(crowd_choose(ones, 3, 7), 2);
-    CHECK_INT(crowd_choose(ones, 2, 7), 0); /* as many of each: the most silent of all */
-    CHECK_INT(crowd_choose(&ones[3], 1, 7), -1);
-    CHECK_INT(crowd_choose(ones, 0, 7), -1);
+    CHECK_INT(eviction_choose(ones, 5, 7), 2);
+    CHECK_INT(eviction_choose(ones, 3, 7), 2);
+    CHECK_INT(eviction_choose(ones, 2, 7), 0); /* as many of each: the most silent of all */
+    CHECK_INT(eviction_choose(&ones[3], 1, 7), -1);
+    CHECK_INT(eviction_choose(ones, 0, 7), -1);
 }
 
 TEST(who_was_let_in_and_sends_goes_when_no_other_can) {
-    const crowd_one ones[] = {{.from = 1, .since_ns = 1, .may_go = true, .is_known = true},
-                              {.from = 1, .since_ns = 2, .may_go = true, .is_known = true},
-                              {.from = 2, .since_ns = 4, .may_go = true},
-                              {.from = 1, .since_ns = 3, .may_go = true},
-                              {.from = 3, .since_ns = 0, .may_go = false}};
+    const eviction_candidate ones[] = {
+        {.source = 1, .since_ns = 1, .evictable = true, .authenticated = true},
+        {.source = 1, .since_ns = 2, .evictable = true, .authenticated = true},
+        {.source = 2, .since_ns = 4, .evictable = true},
+        {.source = 1, .since_ns = 3, .evictable = true},
+        {.source = 3, .since_ns = 0, .evictable = false}};
 
-    CHECK_INT(crowd_choose(ones, 5, 7), 3);
-    CHECK_INT(crowd_choose(ones, 3, 7), 2);
-    CHECK_INT(crowd_choose(ones, 2, 7), 0);
+    CHECK_INT(eviction_choose(ones, 5, 7), 3);
+    CHECK_INT(eviction_choose(ones, 3, 7), 2);
+    CHECK_INT(eviction_choose(ones, 2, 7), 0);
 }
 
 /* Beside counting each with every other. */
 TEST(of_any_crowd_the_right_one_is_chosen) {
-    static crowd_one ones[CROWD_MAX];
-    uint64_t         seed = test_seed();
+    static eviction_candidate ones[EVICTION_MAX];
+    uint64_t                  seed = test_seed();
 
     for (int round = 0; round < 200 / TEST_SLOW_FACTOR; round++) {
-        const uint32_t len = (uint32_t)(test_random(&seed) % (CROWD_MAX + 1));
+        const uint32_t len = (uint32_t)(test_random(&seed) % (EVICTION_MAX + 1));
         const uint64_t kinds = test_random(&seed) % (len + 1) + 1, secret = test_random(&seed);
         int32_t        chosen = -1;
         uint32_t       most = 0;
         for (uint32_t i = 0; i < len; i++)
-            ones[i] = (crowd_one){.from = test_random(&seed) % kinds,
-                                  .since_ns = (int64_t)(test_random(&seed) % 1000000),
-                                  .may_go = test_random(&seed) % 4 != 0,
-                                  .is_known = test_random(&seed) % 4 == 0};
+            ones[i] = (eviction_candidate){.source = test_random(&seed) % kinds,
+                                           .since_ns = (int64_t)(test_random(&seed) % 1000000),
+                                           .evictable = test_random(&seed) % 4 != 0,
+                                           .authenticated = test_random(&seed) % 4 == 0};
         for (uint32_t i = 0; i < len; i++) {
             uint32_t others = 0;
-            for (uint32_t j = 0; j < len; j++) others += ones[j].from == ones[i].from;
-            if (!ones[i].may_go) continue;
+            for (uint32_t j = 0; j < len; j++) others += ones[j].source == ones[i].source;
+            if (!ones[i].evictable) continue;
             if (chosen >= 0) {
-                const crowd_one *c = &ones[chosen];
-                if (ones[i].is_known && !c->is_known) continue;
-                if (ones[i].is_known == c->is_known &&
+                const eviction_candidate *c = &ones[chosen];
+                if (ones[i].authenticated && !c->authenticated) continue;
+                if (ones[i].authenticated == c->authenticated &&
                     (others < most || (others == most && ones[i].since_ns >= c->since_ns)))
                     continue;
             }
             chosen = (int32_t)i;
             most = others;
         }
-        CHECK_INT(crowd_choose(ones, len, secret), chosen);
+        CHECK_INT(eviction_choose(ones, len, secret), chosen);
     }
 }

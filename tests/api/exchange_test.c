@@ -1,7 +1,7 @@
 /* exchange_test.c - what is answered when the store does not do what it is asked for, or does not say: the steps of a request
  * in a simulation, with a stand-in for kv. */
 #include "diurnal/sim.h"
-#include "routes.h"
+#include "exchange.h"
 #include "starving.h"
 #include "test.h"
 
@@ -13,9 +13,10 @@ enum { STAGE_ASK = 1, CALL_MS = 31000 /* more than one waits for an answer */ };
 
 static struct {
     dn_sim     *sim;
-    route_world world;
-    guard       guard;
-    once        once;
+    api_world   world;
+    router     *router;
+    auth        auth;
+    idempotency idempotency;
     char        token[DN_TOKEN_TEXT];
 
     bool     kv_is_silent;
@@ -67,7 +68,7 @@ static int kv_on_set(dn_self *self, void *state, const dn_msg *msg) {
 
     (void)state;
     w.kv_was_asked++;
-    if (w.is_revoked_meanwhile) guard_remove(&w.guard, 1);
+    if (w.is_revoked_meanwhile) auth_revoke(&w.auth, 1);
     dn_reply(self, msg, MSG_KV_ANSWER, &answer, sizeof answer);
     return DN_OK;
 }
@@ -90,7 +91,7 @@ static void take(dn_self *self, route_step step) {
 
 static int stage_on_any(dn_self *self, void *state, const dn_msg *msg) {
     (void)state;
-    w.world.kv = w.world.ops.kv = dn_name(self, ACTOR_KV);
+    w.world.kv = dn_name(self, ACTOR_KV);
     if (dn_msg_kind(msg) == STAGE_ASK) {
         take(self, exchange_begin(self, &w.world, &w.x, &w.head));
         return DN_OK;
@@ -122,16 +123,18 @@ static void begins(void) {
     dn_token                   admin = {.id = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
 
     CHECK_INT(dn_token_make(w.token, admin.hash), DN_OK);
-    CHECK_INT(guard_learn(&w.guard, &admin, 1), DN_OK);
-    w.world = (route_world){.guard = &w.guard, .once = &w.once, .ops = {.guard = &w.guard}};
+    CHECK_INT(auth_load(&w.auth, &admin, 1), DN_OK);
+    CHECK_INT(router_new(routes_all, &w.router), DN_OK);
+    w.world = (api_world){.auth = &w.auth, .idempotency = &w.idempotency, .router = w.router};
     CHECK_INT(dn_sim_new(&config, &w.sim), DN_OK);
     CHECK(dn_sim_boot(w.sim, &root) >= 0);
 }
 
 static void ends(void) {
     dn_sim_free(w.sim);
-    once_done(&w.once);
-    guard_done(&w.guard);
+    idempotency_done(&w.idempotency);
+    router_free(w.router);
+    auth_done(&w.auth);
 }
 
 /* With a key, if it is not NULL. The status of the answer. */
@@ -196,7 +199,7 @@ TEST(what_may_yet_be_done_is_not_begun_again_by_who_asks_again_with_its_key) {
     CHECK_INT(w.kv_was_asked, 1);
     w.kv_is_silent = false;
     CHECK_INT(makes_token("k"), 409);
-    CHECK_MSG(strstr(w.answer, "is not known"), "%s", w.answer);
+    CHECK_MSG(strstr(w.answer, "may have been done"), "%s", w.answer);
     CHECK_INT(w.kv_was_asked, 1);
     CHECK_INT(makes_token("l"), 201);
     CHECK_INT(w.kv_was_asked, 2);
@@ -244,7 +247,7 @@ TEST(what_waits_to_be_written_is_not_when_the_token_is_revoked_meanwhile) {
     CHECK_INT(w.kv_was_asked, 2);
     w.is_revoked_meanwhile = true;
     CHECK_INT(posts("/api/v1/daily/users:import", NULL, body), 401);
-    CHECK_MSG(strstr(w.answer, "nothing more is taken"), "%s", w.answer);
+    CHECK_MSG(strstr(w.answer, "the rest is not read"), "%s", w.answer);
     CHECK_INT(w.kv_was_asked, 3);
     ends();
 }

@@ -69,11 +69,10 @@ TEST(a_cutoff_is_told_with_what_was_tried) {
     f.rows = &row;
     f.rows_len = 1;
     f.user.last_day = f.user.recorded = DAY;
-    CHECK_SAYS(
-        &f,
-        "Today: the cutoff was reached, written at 08:00 UTC, without an attempt having begun.");
+    CHECK_SAYS(&f,
+               "Today: the cutoff was reached, written at 08:00 UTC, before any attempt started.");
     row.attempts = 1;
-    CHECK_SAYS(&f, "after 1 attempt, which had not come to an end.");
+    CHECK_SAYS(&f, "after 1 attempt, which did not end.");
     row.error_class = DN_CLASS_REQ;
     CHECK_SAYS(&f, "after 1 attempt, which failed (req).");
     row.attempts = 5;
@@ -85,13 +84,13 @@ TEST(a_day_that_nobody_saw_is_missed) {
     dn_facts            f = facts_at(AT(3, 0));
     const dn_ledger_row row = {.day = DAY - 1, .status = DN_DAILY_MISSED};
 
-    CHECK_SAYS(&f, "Yesterday: success at 07:03 UTC. The ledger has no more of it.");
+    CHECK_SAYS(&f, "Yesterday: success at 07:03 UTC. The ledger has no details.");
     f.rows = &row;
     f.rows_len = 1;
     CHECK_SAYS(&f, "Yesterday: missed.");
     f.rows_len = 0;
     f.user.last_day = f.user.recorded = DAY - 2;
-    CHECK_SAYS(&f, "Yesterday: over without a record so far; the next tick records it as missed.");
+    CHECK_SAYS(&f, "Yesterday: over without a record; the next tick records it as missed.");
 }
 
 /* Due at 00:20, and attempted from 23:20 on. */
@@ -115,9 +114,10 @@ TEST(within_its_window_a_user_runs_waits_or_may_not_yet) {
     dn_facts f = facts_at(AT(7, 30));
 
     CHECK_SAYS(
-        &f, "Today: its window is open until 08:00 UTC, for 30 min more.\nThe next tick puts it");
+        &f,
+        "Today: its window is open until 08:00 UTC, for 30 min more.\nThe next tick queues it.");
     f.queued = (dn_queued_user){.known = true, .queued = true, .day = DAY};
-    CHECK_SAYS(&f, "It is in the queue, and waits for a free slot.");
+    CHECK_SAYS(&f, "It is queued and waits for a free slot.");
     f.queued = (dn_queued_user){
         .known = true, .day = DAY, .attempts = 2, .cls = DN_CLASS_PARSE, .throttled_ms = 360000};
     CHECK_SAYS(
@@ -132,11 +132,11 @@ TEST(a_day_asked_for_is_told_alone) {
     dn_facts f = facts_at(AT(3, 0));
 
     f.day = DAY - 101;
-    CHECK_STR(said(&f), "On 2024-06-25: nothing; its first day is 2024-06-26.\n");
+    CHECK_STR(said(&f), "On 2024-06-25: nothing, because its first day is 2024-06-26.\n");
     f.day = DAY - 60;
-    CHECK_STR(said(&f), "On 2024-08-05: not known any more; the ledger goes back 35 days.\n");
+    CHECK_STR(said(&f), "On 2024-08-05: unknown; the ledger is kept for 35 days.\n");
     f.day = DAY - 5;
-    CHECK_SAYS(&f, "It should have");
+    CHECK_SAYS(&f, "is missing from the ledger");
     f.ledger_days = 0;
     CHECK_SAYS(&f, "the ledger is turned off");
 }

@@ -158,9 +158,9 @@ TEST(who_is_loading_its_users_is_not_ready_and_says_how_far_it_is) {
     is_well();
     w.tick.loaded = false;
     opens(&tick_class, &kv_class, NULL);
-    check_answer("/readyz", "503", "planner: users are being loaded, 3 so far");
+    check_answer("/readyz", "503", "planner: loading users, 3 so far");
     check_answer("/readyz?verbose", "503",
-                 "planner: users are being loaded, 3 so far\nstore: ok\nnot ready\n");
+                 "planner: loading users, 3 so far\nstore: ok\nnot ready\n");
     closes();
 }
 
@@ -177,8 +177,8 @@ TEST(whose_disk_is_full_is_not_ready_and_says_how_much_waits) {
     w.kv.full = true;
     w.kv.waiting = 17;
     opens(&tick_class, &kv_class, NULL);
-    check_answer("/readyz", "503", "store: the disk takes no writes, 17 wait in memory");
-    check_answer("/readyz?verbose", "503", "planner: ok, 3 users\nstore: the disk takes no writes");
+    check_answer("/readyz", "503", "store: the disk is full, 17 writes waiting");
+    check_answer("/readyz?verbose", "503", "planner: ok, 3 users\nstore: the disk is full");
     check_answer("/healthz", "200", "alive");
     closes();
 }
@@ -200,12 +200,12 @@ TEST(whose_planner_is_not_there_says_so_and_how_its_store_is) {
 
 TEST(a_page_of_metrics_that_cannot_be_had_is_a_503_that_says_why) {
     opens(NULL, NULL, NULL);
-    check_answer("/metrics", "503", "the metrics are starting; try again");
+    check_answer("/metrics", "503", "the metrics cannot be read now; try again");
     closes();
 }
 
 TEST(a_page_of_metrics_for_which_there_was_no_memory_is_a_503) {
     opens(NULL, NULL, &empty_class);
-    check_answer("/metrics", "503", "the metrics could not be gathered; try again");
+    check_answer("/metrics", "503", "the metrics cannot be read now; try again");
     closes();
 }

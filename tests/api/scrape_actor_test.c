@@ -1,6 +1,6 @@
 /* scrape_actor_test.c - the actor behind /metrics, in a simulation: what it is asked for, and what its end costs. */
-#include "diurnal/sim.h"
 #include "admin/scrape.h"
+#include "diurnal/sim.h"
 #include "obs/metrics.h"
 #include "test.h"
 

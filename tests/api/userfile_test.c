@@ -152,7 +152,7 @@ TEST(below_a_header_that_is_wrong_nobody_is_read) {
           "1! the header has no due. Nothing below it is read\n");
     reads(BYTES("user,due\nada,08:00\n"), "1! the header has no id. Nothing below it is read\n");
     reads(BYTES("id,due,start_on\nada,08:00,2026-12-01\nbob,08:00,2026-12-01"),
-          "1! \"start_on\" means nothing here; should it be starts_on? Nothing below it is read\n");
+          "1! unknown name \"start_on\"; did you mean starts_on? Nothing below it is read\n");
 }
 
 TEST(quotes_are_read_as_rfc_4180_has_them) {
@@ -166,7 +166,7 @@ TEST(a_mark_carriage_returns_and_blank_lines_change_nothing) {
     reads(BYTES("\xef\xbb\xbfid,due\r\n\r\nada,08:00\r\n \t\r\n\r\nbob,09:00\r\n\n"),
           "3: ada 08:00 -\n6: bob 09:00 -\n");
     reads(BYTES("\xef\xbb\xbf"), "");
-    reads(BYTES("\xef\xbb"), "1! there is one field; a user is id,due or id,due,starts_on\n");
+    reads(BYTES("\xef\xbb"), "1! one field only; write id,due or id,due,starts_on\n");
 }
 
 TEST(a_line_inside_of_quotes_is_never_a_user) {
@@ -175,39 +175,35 @@ TEST(a_line_inside_of_quotes_is_never_a_user) {
 }
 
 TEST(a_stray_quote_costs_its_own_line_only) {
-    reads(
-        BYTES("\"ada,08:00\nbob,09:00\n\"eve\",10:00\nzoe,11:00"),
-        "1! a quote stands where none can stand\n2: bob 09:00 -\n3: eve 10:00 -\n4: zoe 11:00 -\n");
+    reads(BYTES("\"ada,08:00\nbob,09:00\n\"eve\",10:00\nzoe,11:00"),
+          "1! a quote is not allowed here\n2: bob 09:00 -\n3: eve 10:00 -\n4: zoe 11:00 -\n");
     reads(BYTES("\"ada,08:00\nbob,09:00\neve,10:00\n"),
-          "1! a quote is opened and not closed\n2: bob 09:00 -\n3: eve 10:00 -\n");
-    reads(BYTES("a\"da,08:00\nbob,09:00\n"),
-          "1! a quote stands where none can stand\n2: bob 09:00 -\n");
-    reads(BYTES("\"a\"da,08:00\nbob,09:00\n"),
-          "1! a quote stands where none can stand\n2: bob 09:00 -\n");
+          "1! a quote is not closed\n2: bob 09:00 -\n3: eve 10:00 -\n");
+    reads(BYTES("a\"da,08:00\nbob,09:00\n"), "1! a quote is not allowed here\n2: bob 09:00 -\n");
+    reads(BYTES("\"a\"da,08:00\nbob,09:00\n"), "1! a quote is not allowed here\n2: bob 09:00 -\n");
     reads(BYTES("\"ada\"\r,08:00\nbob,09:00\n"),
-          "1! a quote stands where none can stand\n2: bob 09:00 -\n");
-    reads(BYTES("ada,08:00\n\""), "1: ada 08:00 -\n2! a quote is opened and not closed\n");
+          "1! a quote is not allowed here\n2: bob 09:00 -\n");
+    reads(BYTES("ada,08:00\n\""), "1: ada 08:00 -\n2! a quote is not closed\n");
 }
 
 TEST(each_fault_of_a_row_is_said_in_words) {
-    reads(BYTES("ada\n"), "1! there is one field; a user is id,due or id,due,starts_on\n");
-    reads(BYTES("ada;08:00\n"), "1! there is one field; a user is id,due or id,due,starts_on\n");
-    reads(BYTES("ada,8:00\n"), "1! due \"8:00\" is not HH:MM, 00:00 to 23:59\n");
-    reads(BYTES("ada, 08:00\n"), "1! due \" 08:00\" is not HH:MM, 00:00 to 23:59\n");
-    reads(BYTES("ada,24:00\n"), "1! due \"24:00\" is not HH:MM, 00:00 to 23:59\n");
-    reads(BYTES("ada,\n"), "1! due \"\" is not HH:MM, 00:00 to 23:59\n");
+    reads(BYTES("ada\n"), "1! one field only; write id,due or id,due,starts_on\n");
+    reads(BYTES("ada;08:00\n"), "1! one field only; write id,due or id,due,starts_on\n");
+    reads(BYTES("ada,8:00\n"), "1! invalid due time \"8:00\"; use HH:MM, for example 08:00\n");
+    reads(BYTES("ada, 08:00\n"), "1! invalid due time \" 08:00\"; use HH:MM, for example 08:00\n");
+    reads(BYTES("ada,24:00\n"), "1! invalid due time \"24:00\"; use HH:MM, for example 08:00\n");
+    reads(BYTES("ada,\n"), "1! invalid due time \"\"; use HH:MM, for example 08:00\n");
     reads(BYTES(",08:00\n"), "1! the id \"\" is empty\n");
     reads(BYTES("ada ,08:00\n"), "1! the id \"ada \" ends with a space\n");
     reads(BYTES("a\0a,08:00\n"), "1! the id \"a\\x00a\" has a control character in it\n");
     reads(BYTES("a\033[2J,08:00\n"), "1! the id \"a\\x1b[2J\" has a control character in it\n");
     reads(BYTES("caf\xe9,08:00\n"), "1! the id \"caf\\xe9\" is not UTF-8\n");
     reads(BYTES("ada,08:00,2026-02-30\n"),
-          "1! starts_on \"2026-02-30\" is neither a day, YYYY-MM-DD, nor today\n");
-    reads(BYTES("ada,08:00,Today\n"),
-          "1! starts_on \"Today\" is neither a day, YYYY-MM-DD, nor today\n");
-    reads(BYTES("ada,08:00,,\n"), "1! there are 4 fields where there can be 3\n");
-    reads(BYTES("id,due\nada,08:00,today\n"), "2! there are 3 fields where there can be 2\n");
-    reads(BYTES("starts_on,id,due\ntoday,ada\n"), "2! there is no due\n");
+          "1! invalid starts_on \"2026-02-30\"; use YYYY-MM-DD or today\n");
+    reads(BYTES("ada,08:00,Today\n"), "1! invalid starts_on \"Today\"; use YYYY-MM-DD or today\n");
+    reads(BYTES("ada,08:00,,\n"), "1! 4 fields, but at most 3 are allowed\n");
+    reads(BYTES("id,due\nada,08:00,today\n"), "2! 3 fields, but at most 2 are allowed\n");
+    reads(BYTES("starts_on,id,due\ntoday,ada\n"), "2! due is missing\n");
 }
 
 TEST(more_fields_than_anybody_has_are_a_fault) {
@@ -215,7 +211,7 @@ TEST(more_fields_than_anybody_has_are_a_fault) {
 
     memset(line, ',', sizeof line);
     line[sizeof line - 1] = '\n';
-    reads(line, sizeof line, "1! there are more than 64 fields\n");
+    reads(line, sizeof line, "1! more than 64 fields\n");
 }
 
 /* ---- NDJSON ---- */
@@ -252,20 +248,20 @@ TEST(each_fault_of_an_object_is_said_in_words_and_costs_its_own_line_only) {
                 "ada,08:00\n"
                 "{\"id\":\"\\ud800\",\"due\":\"08:00\"}\n"
                 "{\"id\":\"eve\",\"due\":\"08:00\"}\n"),
-          "1! it is not JSON, near column 25\n"
-          "2! there is no id\n"
-          "3! there is no due\n"
-          "4! it is not a JSON object\n"
-          "5! id is not a string\n"
-          "6! due is not a string\n"
-          "7! starts_on is not a string\n"
-          "8! it has one key twice\n"
-          "9! it is not UTF-8\n"
+          "1! not JSON, near column 25\n"
+          "2! id is missing\n"
+          "3! due is missing\n"
+          "4! not a JSON object\n"
+          "5! id must be a string\n"
+          "6! due must be a string\n"
+          "7! starts_on must be a string\n"
+          "8! a key is there twice\n"
+          "9! not UTF-8\n"
           "10! the id \"a\\x00b\" has a control character in it\n"
-          "11! \"start_on\" means nothing here; should it be starts_on?\n"
-          "12! it is not JSON, near column 28\n"
-          "13! it is not JSON, near column 3\n"
-          "14! it is not JSON, near column 14\n"
+          "11! unknown name \"start_on\"; did you mean starts_on?\n"
+          "12! not JSON, near column 28\n"
+          "13! not JSON, near column 3\n"
+          "14! not JSON, near column 14\n"
           "15: eve 08:00 -\n");
 }
 
@@ -345,8 +341,8 @@ TEST(a_tab_or_a_carriage_return_in_a_string_of_json_is_a_fault) {
                 "{\"id\":\"ada\",\"due\":\"08:00\r\"}\n"
                 "{\"id\t\":\"ada\",\"due\":\"08:00\"}\n"
                 "{\"id\"\t:\"eve\",\r\"due\":\"08:00\"\t}\r\n"),
-          "1! it is not JSON, near column 10\n2! it is not JSON, near column 24\n"
-          "3! it is not JSON, near column 4\n4: eve 08:00 -\n");
+          "1! not JSON, near column 10\n2! not JSON, near column 24\n"
+          "3! not JSON, near column 4\n4: eve 08:00 -\n");
 }
 
 TEST(json_nested_a_thousand_times_is_a_fault_and_no_crash) {
@@ -372,7 +368,7 @@ TEST(the_format_is_told_by_the_name_else_by_the_first_byte) {
     CHECK_STR(t.text, "1: {x 08:00 -\n");
     free(t.text);
     t = read_in_pieces(BYTES("ada,08:00\n"), DN_USERFILE_NDJSON, 1, NULL);
-    CHECK_STR(t.text, "1! it is not JSON, near column 3\n");
+    CHECK_STR(t.text, "1! not JSON, near column 3\n");
     free(t.text);
 }
 
@@ -408,7 +404,7 @@ static void reads_filled(const char *before, char c, size_t count, const char *a
 TEST(a_line_of_64_kib_is_judged_and_one_byte_more_is_passed_over) {
     reads_filled("ada,08:00\n", 'x', 65536, "\nbob,09:00\n",
                  "1: ada 08:00 -\n"
-                 "2! there is one field; a user is id,due or id,due,starts_on\n"
+                 "2! one field only; write id,due or id,due,starts_on\n"
                  "3: bob 09:00 -\n");
     reads_filled("ada,08:00\n", 'x', 65537, "\nbob,09:00\n",
                  "1: ada 08:00 -\n2! the line is longer than 65536 bytes\n3: bob 09:00 -\n");
@@ -421,8 +417,8 @@ TEST(a_line_of_64_kib_is_judged_and_one_byte_more_is_passed_over) {
 
 TEST(a_quote_that_is_not_closed_within_64_kib_costs_its_own_line_only) {
     reads_filled("\"ada,08:00\nbob,09:00\n", 'x', 65536, "\neve,10:00\n",
-                 "1! a quote is opened and not closed\n2: bob 09:00 -\n"
-                 "3! there is one field; a user is id,due or id,due,starts_on\n4: eve 10:00 -\n");
+                 "1! a quote is not closed\n2: bob 09:00 -\n"
+                 "3! one field only; write id,due or id,due,starts_on\n4: eve 10:00 -\n");
     reads_filled("\"", 'x', 300000, "\neve,10:00\n",
                  "1! the line is longer than 65536 bytes\n2: eve 10:00 -\n");
 }

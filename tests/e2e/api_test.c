@@ -47,7 +47,7 @@ TEST(who_begins_tomorrow_is_told_so) {
                "{\"due\":\"00:00\",\"starts_on\":\"today\"}");
     CHECK_STR(member("note"), "(nothing)");
     CHECK_ASKS(p, 201, "PUT", "/api/v1/daily/users/tomorrow", "{\"due\":\"00:00\"}");
-    CHECK(strstr(member("note"), "its first day is tomorrow"));
+    CHECK(strstr(member("note"), "the first day is tomorrow"));
     stops(p);
 }
 
@@ -431,7 +431,7 @@ TEST(what_is_no_user_is_a_problem_that_names_the_member_and_nothing_is_written) 
     static const struct {
         const char *body, *detail;
     } rows[] = {
-        {"", "a body is wanted"},
+        {"", "a body is required"},
         {"not json", "not JSON"},
         {"{\"due\":\"08:00\"", "not JSON"},
         {"[]", "JSON object"},
@@ -441,8 +441,8 @@ TEST(what_is_no_user_is_a_problem_that_names_the_member_and_nothing_is_written) 
         {"{\"due\":\"24:00\"}", "due"},
         {"{\"due\":\"08:00\",\"due\":\"09:00\"}",
          "not JSON: duplicate object key, line 1, column "},
-        {"{\"due\":\"\\u0000\"}", "not JSON: \\u0000 stands for no character here, line 1, "},
-        {"{\"\\u0000\":1}", "not JSON: \\u0000 stands for no character here, line 1, "},
+        {"{\"due\":\"\\u0000\"}", "not JSON: \\u0000 is not allowed, line 1, "},
+        {"{\"\\u0000\":1}", "not JSON: \\u0000 is not allowed, line 1, "},
         {"{\"due\":\"08:00\",\"colour\":\"red\"}", "\"colour\""},
         {"{\"due\":\"08:00\",\"starts_on\":7}", "starts_on"},
         {"{\"due\":\"08:00\",\"starts_on\":\"2025-02-30\"}", "starts_on"},
@@ -489,20 +489,21 @@ TEST(a_query_that_is_not_understood_is_a_problem_that_names_the_parameter) {
         const char *path, *detail;
     } rows[] = {
         {"/api/v1/daily/users?colour=red", "\"colour\""},
-        {"/api/v1/daily/users?limit=0", "\"limit\" is not a whole number"},
+        {"/api/v1/daily/users?limit=0", "\"limit\" must be a whole number from 1 to 500"},
         {"/api/v1/daily/users?limit=x", "\"limit\""},
         {"/api/v1/daily/users?limit=99999999999999999999", "\"limit\""},
-        {"/api/v1/daily/users?limit=1&limit=2", "\"limit\" is said twice"},
+        {"/api/v1/daily/users?limit=1&limit=2", "\"limit\" is given twice"},
         {"/api/v1/daily/users?limit", "\"limit\" has no value"},
         {"/api/v1/daily/users?status=well",
-         "\"status\" is neither success nor cutoff_reached: \"well\""},
+         "\"status\" must be success or cutoff_reached, not \"well\""},
         {"/api/v1/daily/users?status=success%00x", "\"status\""},
-        {"/api/v1/daily/users?due_from=8", "\"due_from\" is not HH:MM, from 00:00 to 23:59: \"8\""},
+        {"/api/v1/daily/users?due_from=8",
+         "\"due_from\": invalid time \"8\"; use HH:MM, for example 08:00"},
         {"/api/v1/daily/users?q=%ff", "\"q\" is not UTF-8"},
-        {"/api/v1/daily/today?day=yesterday",
-         "\"day\" is not a date there is (YYYY-MM-DD): \"yesterday\""},
-        {"/api/v1/daily/days?from=2020-13-01", "\"from\" is not a date"},
-        {"/api/v1/daily/users/ada/days?cursor=x", "\"cursor\" is not a date"},
+        {"/api/v1/daily/today?day=yesterday", "\"day\": invalid date \"yesterday\"; use YYYY-MM-DD"
+                                              ", for example 2026-01-31"},
+        {"/api/v1/daily/days?from=2020-13-01", "\"from\": invalid date"},
+        {"/api/v1/daily/users/ada/days?cursor=x", "\"cursor\": invalid date"},
         {"/api/v1/status?verbose=1", "\"verbose\""},
     };
     place *p = serves();
@@ -820,7 +821,7 @@ TEST(a_backup_is_made_where_the_daemon_is_and_never_over_something) {
     CHECK_ASKS(p, 409, "POST", "/api/v1/backup", "{\"path\":\"/nowhere/at/all\"}");
     CHECK_DETAIL("/nowhere/at/all cannot be ");
     CHECK_ASKS(p, 400, "POST", "/api/v1/backup", "{\"path\":\"copy.db\"}");
-    CHECK_DETAIL("\"path\" is not an absolute path");
+    CHECK_DETAIL("\"path\" must be an absolute path");
     CHECK_ASKS(p, 400, "POST", "/api/v1/backup", "{}");
     stops(p);
 }

@@ -39,21 +39,43 @@ TEST(a_token_may_what_its_scope_says_until_it_is_revoked_and_then_nothing_at_onc
     keep_token(token);
     CHECK_RUN(p, 0, "status");
     CHECK_RUN(p, 1, "users", "set", "ada", "--due", "08:00");
-    CHECK_SAID("this token may read, and this needs one that may operate");
+    CHECK_SAID("token scope \"read\" is not enough; \"operate\" is required");
     CHECK_RUN(p, 1, "token", "list");
     CHECK_RUN(p, 1, "db", "backup", "copy.db");
     CHECK(unsetenv("DIURNAL_TOKEN") == 0);
     CHECK_RUN(p, 0, "token", "list");
     CHECK_SAID("  read     ");
-    CHECK_SAID("never                 grafana\n");
+    CHECK_SAID("never                 -             -             grafana\n");
     CHECK(!strstr(place_said(), token));
     CHECK_RUN(p, 0, "token", "revoke", "2");
     CHECK_SAID("2: revoked");
     CHECK_RUN(p, 1, "token", "revoke", "2");
-    CHECK_SAID("there is no such token: \"2\"\n");
+    CHECK_SAID("unknown token: \"2\"\n");
     CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
     CHECK_RUN(p, 1, "status");
     CHECK_SAID("does not take the token of DIURNAL_TOKEN: it has ended, or is another daemon's");
+    stops(p);
+}
+
+TEST(token_create_makes_a_token_of_a_tenant_and_of_a_user) {
+    place *p = served();
+    char   token[128];
+
+    CHECK_RUN(p, 0, "token", "create", "app", "--tenant", "acme", "--user", "ada");
+    CHECK_RUN(p, 0, "token", "list");
+    CHECK_SAID("never                 acme          ada           app\n");
+    CHECK_RUN(p, 2, "token", "create", "x", "--user", "ada");
+    CHECK_SAID("\"user\" needs a tenant");
+    CHECK_RUN(p, 2, "token", "create", "x", "--tenant", "a b");
+    CHECK_SAID("\"tenant\" must be 1 to 64 characters");
+    CHECK_RUN(p, 0, "token", "create", "y", "--tenant", "acme", "--scope", "admin");
+    keep_token(token);
+    CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
+    CHECK_RUN(p, 0, "token", "list");
+    CHECK(!strstr(place_said(), "admin.token"));
+    CHECK_RUN(p, 1, "status");
+    CHECK_SAID("this belongs to no tenant");
+    CHECK(unsetenv("DIURNAL_TOKEN") == 0);
     stops(p);
 }
 
@@ -67,7 +89,7 @@ TEST(a_token_has_the_scope_and_the_end_that_were_asked_for) {
     CHECK_RUN(p, 0, "token", "list", "--json");
     CHECK_SAID("\"name\":\"deploy\"");
     CHECK_RUN(p, 2, "token", "create", "x", "--scope", "king");
-    CHECK_SAID("\"scope\" is none of read, operate and admin");
+    CHECK_SAID("\"scope\" must be read, operate or admin");
     CHECK_RUN(p, 2, "token", "create", "x", "--days", "0");
     CHECK_SAID("--days: \"0\" is no number of days, from 1 to 36500");
     CHECK_RUN(p, 2, "token", "create", "");

@@ -2,7 +2,7 @@
  * them can fail. */
 #include "openapi.h"
 
-#include "routes.h"
+#include "route.h"
 #include "schema.h"
 #include "test.h"
 
@@ -88,11 +88,12 @@ TEST(every_description_has_the_parameters_of_its_route_and_no_others) {
         const json_t *operation = described(r);
         size_t        len = 0;
         if (strncmp(r->path, "/api/", 5) != 0) continue;
-        for (const api_param *p = r->api ? r->api->params : NULL; p && p->name; p++, len++) {
+        for (const field *p = r->query; p && p->name; p++, len++) {
             const json_t *own = param(operation, "query", p->name);
             CHECK_MSG(own, "%s %s: describe the parameter %s", r->method, r->path, p->name);
             const json_t *type = json_object_get(json_object_get(own, "schema"), "type");
-            CHECK_MSG(p->is_number == (type && strcmp(json_string_value(type), "integer") == 0),
+            CHECK_MSG((p->type == FIELD_NUMBER) ==
+                          (type && strcmp(json_string_value(type), "integer") == 0),
                       "%s %s: %s is a number or not", r->method, r->path, p->name);
         }
         CHECK_MSG(params_len(operation, "query") == len, "%s %s: not all of its parameters exist",
@@ -111,9 +112,9 @@ TEST(every_description_has_the_body_of_its_route_with_the_members_it_takes) {
         const json_t *schema = openapi_at(body, "content/application~1json/schema");
         const json_t *properties = json_object_get(schema, "properties");
         size_t        len = 0;
-        for (const char *const *m = r->api->members; *m; m++, len++)
-            CHECK_MSG(json_object_get(properties, *m), "%s %s: describe the member %s", r->method,
-                      r->path, *m);
+        for (const field *m = r->members; m->name; m++, len++)
+            CHECK_MSG(json_object_get(properties, m->name), "%s %s: describe the member %s",
+                      r->method, r->path, m->name);
         CHECK_MSG(json_object_size(properties) == len, "%s %s: not all of its members exist",
                   r->method, r->path);
         CHECK_MSG(json_is_false(json_object_get(schema, "additionalProperties")),

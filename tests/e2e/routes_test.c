@@ -2,7 +2,7 @@
  * gets in. A route that is new is tried here without a word. */
 #include "asking.h"
 #include "openapi.h"
-#include "routes.h"
+#include "route.h"
 #include "schema.h"
 
 #include <stdio.h>
@@ -187,7 +187,7 @@ static void check_json_bodies(const place *p, const route *r) {
     static const struct {
         const char *body, *name;
     } rows[] = {
-        {"", "a body is wanted"},
+        {"", "a body is required"},
         {"not json", "not JSON"},
         {"{", "not JSON"},
         {"{}{}", "not JSON"},
@@ -211,7 +211,7 @@ static void check_json_bodies(const place *p, const route *r) {
                       rows[i].name);
     const size_t deep = r->scope == DN_SCOPE_NONE ? 4000 : 100000; /* as a body may be long */
     check_refused(r, tries(p, r, path, "", nested('[', deep), deep), 400, "not JSON");
-    for (const char *const *m = r->api->members; *m; m++) check_bad_member(p, r, schema, *m);
+    for (const field *m = r->members; m->name; m++) check_bad_member(p, r, schema, m->name);
 }
 
 static const char *body_max_of(const route *r) {
@@ -282,7 +282,7 @@ static void check_query(const place *p, const route *r, const char *query, const
     check_refused(r, tries(p, r, path_of(r, "987654", query), "", NULL, 0), 400, name);
 }
 
-static void check_param(const place *p, const route *r, const api_param *param) {
+static void check_param(const place *p, const route *r, const field *param) {
     static const char *const values[] = {
         "zz", "-1", "0", "1.5", "1e3", "999999999999999999999", "%20", "08%3A60", "2026-02-30"};
     const json_t *all = openapi_at(openapi_operation(r->method, r->path, NULL), "parameters");
@@ -303,7 +303,7 @@ static void check_param(const place *p, const route *r, const api_param *param) 
         if (json_is_true(json_object_get(own, "required"))) check_query(p, r, "", name);
         for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
             json_t *value = json_loads(values[v], JSON_DECODE_ANY, NULL);
-            if (!param->is_number || !value) {
+            if (param->type != FIELD_NUMBER || !value) {
                 json_decref(value);
                 value = json_string(values[v]);
             }
@@ -323,8 +323,7 @@ TEST(no_query_that_is_no_good_is_passed_over_by_any_route_and_each_problem_names
         check_query(p, r, "?colour=red", "\"colour\"");
         check_query(p, r, "?=red", "\"\"");
         check_query(p, r, "?%ff", "\"");
-        for (const api_param *param = r->api ? r->api->params : NULL; param && param->name; param++)
-            check_param(p, r, param);
+        for (const field *param = r->query; param && param->name; param++) check_param(p, r, param);
         check_untouched(p, r);
     }
     stops(p);
@@ -349,7 +348,7 @@ TEST(no_id_that_is_no_good_is_taken_by_any_route) {
             if (may_be && text) {
                 CHECK_INT(asks(p, "DELETE", path_of(r, id, ""), NULL), 204);
             } else if (is == 404) {
-                CHECK_DETAIL("there is no such");
+                CHECK_DETAIL("unknown ");
             } else {
                 check_refused(r, is, 400, "id ");
             }

@@ -2,8 +2,8 @@
  * refused with a problem that is JSON; never is it answered as if the daemon were at fault. Who asks may everything.
  * The input: METHOD and target, the end of the line, the body. */
 #include "diurnal/sim.h"
+#include "exchange.h"
 #include "feed.h"
-#include "routes.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void check(const http_response *r) {
 }
 
 /* The body, in pieces if the route takes it so; what it says then. */
-static route_step feed_body(dn_self *self, const route_world *w, exchange *x, const char *body,
+static route_step feed_body(dn_self *self, const api_world *w, exchange *x, const char *body,
                             size_t len) {
     route_step step = ROUTE_WANTS_BODY;
 
@@ -41,7 +41,7 @@ static route_step feed_body(dn_self *self, const route_world *w, exchange *x, co
     return step;
 }
 
-static void try_input(dn_self *self, const route_world *w, const char *token) {
+static void try_input(dn_self *self, const api_world *w, const char *token) {
     static char     text[TARGET_MAX + 512];
     static exchange x;
     const char     *end = memchr(input, '\n', input_len);
@@ -59,7 +59,7 @@ static void try_input(dn_self *self, const route_world *w, const char *token) {
     if (http_head_read(text, (size_t)len, &head, &fault) < 0) return;
     route_step step = exchange_begin(self, w, &x, &head);
     if (step == ROUTE_WANTS_BODY) step = feed_body(self, w, &x, end + 1, body_len);
-    assert(step != ROUTE_WANTS_GUARD);
+    assert(step != ROUTE_WANTS_TOKENS);
     if (step == ROUTE_DONE) {
         exchange_finish(self, w, &x);
         check(&x.response);
@@ -70,40 +70,39 @@ static void try_input(dn_self *self, const route_world *w, const char *token) {
 /* All that is said of a world without actors: asking one is enough. */
 static int asker_init(dn_self *self, void *state, const void *config) {
     static const dn_service_config service = {.tick_ms = 60000, .window_minutes = 60};
-    static char                    scratch[OPS_SCRATCH];
     dn_token                       admin = {.id = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
     char                           text[DN_TOKEN_TEXT];
-    guard                          g = {.known = true};
-    once                           o = {0};
+    auth                           g = {.loaded = true};
+    idempotency                    o = {0};
     feed                           f;
+    router                        *r;
 
     (void)state, (void)config;
-    assert(dn_token_make(text, admin.hash) == DN_OK && guard_add(&g, &admin) == DN_OK);
+    assert(dn_token_make(text, admin.hash) == DN_OK && auth_add(&g, &admin) == DN_OK);
+    assert(router_new(routes_all, &r) == DN_OK);
     feed_init(&f, 1);
     const dn_about about = {
         .service = &service, .data = "/d", .runner = "r", .listens = "l", .version = "v"};
-    const route_world w = {
+    const api_world w = {
         .service = &service,
         .kv = dn_self_ref(self),
         .tick = dn_self_ref(self),
         .metrics = dn_self_ref(self),
-        .ops = {.about = &about,
-                .kv = dn_self_ref(self),
-                .tick = dn_self_ref(self),
-                .queue = dn_self_ref(self),
-                .executor = dn_self_ref(self),
-                .watcher = dn_self_ref(self),
-                .guard = &g,
-                .scratch = scratch},
-        .guard = &g,
+        .about = &about,
+        .router = r,
+        .queue = dn_self_ref(self),
+        .executor = dn_self_ref(self),
+        .slo_watcher = dn_self_ref(self),
+        .auth = &g,
         .feed = &f,
-        .once = &o,
+        .idempotency = &o,
         .settings = "{}",
     };
     try_input(self, &w, text);
     feed_done(&f);
-    once_done(&o);
-    guard_done(&g);
+    router_free(r);
+    idempotency_done(&o);
+    auth_done(&g);
     return DN_OK;
 }
 

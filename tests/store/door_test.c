@@ -638,6 +638,10 @@ static void check_token(const dn_token *is, const dn_token *wanted) {
     CHECK_INT(is->made_ms, wanted->made_ms);
     CHECK_INT(is->ends_ms, wanted->ends_ms);
     CHECK_STR(is->name, wanted->name);
+    CHECK_UINT(is->tenant_len, wanted->tenant_len);
+    CHECK_STR(is->tenant, wanted->tenant);
+    CHECK_UINT(is->user_len, wanted->user_len);
+    CHECK_STR(is->user, wanted->user);
     CHECK(memcmp(is->hash, wanted->hash, sizeof is->hash) == 0);
 }
 
@@ -648,6 +652,9 @@ TEST_OF_BOTH(tokens_are_kept_in_the_order_they_were_made_until_they_are_removed)
     dn_token there[4];
     size_t   len = 9;
 
+    made[1].tenant_len = (uint8_t)snprintf(made[1].tenant, sizeof made[1].tenant, "acme");
+    made[2].tenant_len = (uint8_t)snprintf(made[2].tenant, sizeof made[2].tenant, "b");
+    made[2].user_len = (uint8_t)snprintf(made[2].user, sizeof made[2].user, "%0128d", 7);
     CHECK_INT(dn_store_tokens(store, there, 4, &len), DN_OK);
     CHECK_UINT(len, 0);
     for (int i = 0; i < 3; i++) made[i].id = kit_do(store, kit_token_add(&made[i])).token_id;

@@ -239,7 +239,7 @@ TEST(another_program_that_opens_the_file_finds_it_locked) {
 TEST(the_file_is_what_the_design_says) {
     static const char *const asks[] = {"PRAGMA page_size", "PRAGMA application_id",
                                        "PRAGMA user_version", "PRAGMA journal_mode"};
-    static const char *const answers[] = {"4096", "1684632946", "2", "wal"};
+    static const char *const answers[] = {"4096", "1684632946", "3", "wal"};
     sqlite3                 *db;
 
     dn_store_free(kit_open(kit_path("data")));
@@ -419,7 +419,7 @@ TEST(a_file_of_an_older_diurnal_is_brought_to_this_version_with_all_that_is_in_i
     sql_do(kit_path("data/diurnal.db"), "DROP TABLE tokens; PRAGMA user_version = 1");
     const dn_store_config config = {.url = kit_url(kit_path("data")), .read_only = true};
     CHECK_INT(dn_store_open(&config, &store, why), DN_EINVAL);
-    CHECK(strstr(why, "was written by an older diurnal (version 1, this one wants 2)"));
+    CHECK(strstr(why, "was written by an older diurnal (version 1, this one wants 3)"));
     store = kit_open(kit_path("data"));
     CHECK_UINT(kit_read(store, "ada").due, 450);
     token.id = kit_do(store, kit_token_add(&token)).token_id;
@@ -428,6 +428,25 @@ TEST(a_file_of_an_older_diurnal_is_brought_to_this_version_with_all_that_is_in_i
     CHECK_INT(dn_store_tokens(store, &there, 1, &len), DN_OK);
     CHECK_UINT(len, 1);
     CHECK_UINT(there.id, token.id);
+    dn_store_free(store);
+}
+
+TEST(tokens_of_a_file_of_version_2_belong_to_no_tenant_and_no_user) {
+    dn_store *store = kit_open(kit_path("data"));
+    dn_token  token = {.scope = DN_SCOPE_READ, .ends_ms = INT64_MAX}, there = {.tenant_len = 1};
+    size_t    len = 0;
+
+    CHECK_INT(dn_store_token_add(store, &token), DN_OK);
+    dn_store_free(store);
+    sql_do(kit_path("data/diurnal.db"),
+           "ALTER TABLE tokens DROP COLUMN tenant; ALTER TABLE tokens DROP COLUMN user;"
+           "PRAGMA user_version = 2");
+    store = kit_open(kit_path("data"));
+    CHECK_INT(dn_store_tokens(store, &there, 1, &len), DN_OK);
+    CHECK_UINT(len, 1);
+    CHECK_UINT(there.n, token.n);
+    CHECK_UINT(there.tenant_len, 0);
+    CHECK_UINT(there.user_len, 0);
     dn_store_free(store);
 }
 

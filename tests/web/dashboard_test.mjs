@@ -325,7 +325,7 @@ const tests = {
             for (let n = at; n > hours * 60 + minutes; n--) await page.keyboard.press('ArrowLeft');
             await sees(page, '.minute-users h2', dueIn(-1).slice(0, 2));
             await page.click('.minute-users tbody a:has-text("too late")');
-            await sees(page, '.why li', 'without an attempt having begun');
+            await sees(page, '.why li', 'before any attempt started');
         });
     },
 
@@ -475,7 +475,7 @@ const tests = {
             await sees(page, '.verdict', '2 users taken, 2 lines refused.');
             const lines = await page.locator('.errors tbody tr').allTextContents();
             assert.equal(lines.length, 2);
-            assert.match(lines[0], /^2due "25:00" is not HH:MM/);
+            assert.match(lines[0], /^2invalid due time "25:00"; use HH:MM/);
             assert.match(lines[1], /^3/);
             await sees(page, 'table.users tbody', 'ada');
             await page.setInputFiles('#file', file('more.CSV', 'id,due\ndee,10:00\n'));

@@ -1,15 +1,15 @@
-/* metric_set.h - every metric of the daemon, by name, and what fills it as things happen. */
+/* metric_set.h - every metric of the daemon by name, and the handlers that fill it. */
 #ifndef DIURNAL_API_METRIC_SET_H
 #define DIURNAL_API_METRIC_SET_H
 
 #include "obs/metrics.h"
 #include "obs/slo_watcher.h"
 
-/* Makes and registers all of them, and attaches what counts. Once a process. DN_ENOMEM, DN_EINVAL; *out_what then names
- * what could not be made. */
+/* Makes and registers all metrics, and attaches their handlers, once a process. DN_ENOMEM, DN_EINVAL; *out_what then names
+ * the metric that failed. */
 DN_MUST_USE int metric_set_start(const char *version, const char *revision, const char **out_what);
 
-/* ---- What is known only when it is asked. One thread. ---- */
+/* ---- Values that are read at a scrape. One thread. ---- */
 
 void metric_set_max_concurrency(uint32_t max);
 void metric_set_users(uint64_t users);

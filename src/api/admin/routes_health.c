@@ -1,99 +1,92 @@
-/* routes_health.c - is it alive, and does it do its work? For whoever restarts, or sends users here. */
-#include "routes.h"
+/* routes_health.c - /healthz, is the process alive, and /readyz, does it plan and write? For whatever restarts the daemon
+ * or sends it work. */
+#include "reply.h"
 #include "words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PATIENCE_MS = 1000, LINE_MAX = 160, PAGE_MAX = 512 };
+enum { PATIENCE_MS = 1000, LINE_MAX = 160 };
 
-/* Whoever gets this answer has it from the loop that plans. */
-route_step route_healthz(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply) {
-    (void)self, (void)w, (void)reply;
-    return exchange_answer(x, http_answer_text(200, "alive\n"));
+/* The web actor runs on the planner's loop, so an answer shows that this loop turns. */
+static route_step get_healthz(dn_self *self, const api_world *w, exchange *x) {
+    (void)self, (void)w;
+    return reply_text(x, 200, "alive\n");
 }
 
-/* ---- Readiness ---- */
+/* ---- GET /readyz ---- */
 
 typedef struct check {
-    bool fine;
-    char words[LINE_MAX];
+    bool ok;
+    char text[LINE_MAX];
 } check;
 
-static check check_planner(dn_self *self, const route_world *w, const exchange *x) {
-    const int64_t late_ms = 2 * w->service->tick_ms + PATIENCE_MS;
-    const int64_t ago_ms = (dn_mono_ns(self) - x->tick.last_ns) / 1000000;
-    check         c = {.fine = false};
-    char          users[DN_WORDS];
+typedef struct ready_state {
+    check planner, store;
+} ready_state;
 
-    if (!x->tick_answered) {
-        snprintf(c.words, LINE_MAX, "planner: no answer within %d ms", PATIENCE_MS);
-    } else if (!x->tick.loaded) {
-        snprintf(c.words, LINE_MAX, "planner: users are being loaded, %" PRIu64 " so far",
-                 x->tick.users);
-    } else if (ago_ms > late_ms) {
-        snprintf(c.words, LINE_MAX, "planner: the last tick was %" PRId64 " s ago", ago_ms / 1000);
-    } else {
-        c.fine = true;
-        snprintf(c.words, LINE_MAX, "planner: ok, %s",
-                 dn_words_count(x->tick.users, "user", users));
-    }
+static check check_planner(dn_self *self, const api_world *w, const dn_msg *reply) {
+    const dn_tick_status *tick = reply ? DN_BODY(dn_tick_status, reply) : NULL;
+    const int64_t         late_ms = 2 * w->service->tick_ms + PATIENCE_MS;
+    const int64_t         ago_ms = tick ? (dn_mono_ns(self) - tick->last_ns) / 1000000 : INT64_MAX;
+    check                 c = {.ok = tick && tick->loaded && ago_ms <= late_ms};
+    char                  users[DN_WORDS];
+
+    if (!tick) snprintf(c.text, LINE_MAX, "planner: no answer within %d ms", PATIENCE_MS);
+    else if (!tick->loaded)
+        snprintf(c.text, LINE_MAX, "planner: loading users, %" PRIu64 " so far", tick->users);
+    else if (!c.ok)
+        snprintf(c.text, LINE_MAX, "planner: the last tick was %" PRId64 " s ago", ago_ms / 1000);
+    else snprintf(c.text, LINE_MAX, "planner: ok, %s", dn_words_count(tick->users, "user", users));
     return c;
 }
 
-static check check_store(const exchange *x) {
-    check c = {.fine = false};
+static check check_store(const dn_msg *reply) {
+    const dn_kv_status *kv = reply ? DN_BODY(dn_kv_status, reply) : NULL;
+    check               c = {.ok = kv && !kv->full};
+    char                writes[DN_WORDS];
 
-    if (!x->kv_answered) {
-        snprintf(c.words, LINE_MAX, "store: no answer within %d ms", PATIENCE_MS);
-    } else if (x->kv.full) {
-        snprintf(c.words, LINE_MAX, "store: the disk takes no writes, %" PRIu64 " wait in memory",
-                 x->kv.waiting);
-    } else {
-        c.fine = true;
-        snprintf(c.words, LINE_MAX, "store: ok");
-    }
+    if (!kv) snprintf(c.text, LINE_MAX, "store: no answer within %d ms", PATIENCE_MS);
+    else if (kv->full)
+        snprintf(c.text, LINE_MAX, "store: the disk is full, %s waiting",
+                 dn_words_count(kv->waiting, "write", writes));
+    else snprintf(c.text, LINE_MAX, "store: ok");
     return c;
 }
 
-static http_response readiness(dn_self *self, const route_world *w, const exchange *x) {
-    const check planner = check_planner(self, w, x), store = check_store(x);
-    const bool  ready = planner.fine && store.fine;
-    char        page[PAGE_MAX];
+static route_step reply_ready(dn_self *self, const api_world *w, exchange *x, const dn_msg *reply) {
+    ready_state *s = x->state;
+    char         page[3 * LINE_MAX];
 
+    (void)self, (void)w;
+    s->store = check_store(reply);
+    const bool ready = s->planner.ok && s->store.ok;
     if (exchange_wants(x, "verbose")) {
-        snprintf(page, sizeof page, "%s\n%s\n%s\n", planner.words, store.words,
+        snprintf(page, sizeof page, "%s\n%s\n%s\n", s->planner.text, s->store.text,
                  ready ? "ready" : "not ready");
-        return http_answer_text(ready ? 200 : 503, page);
+        return reply_text(x, ready ? 200 : 503, page);
     }
-    if (ready) return http_answer_text(200, "ready\n");
-    snprintf(page, sizeof page, "%s%s%s", planner.fine ? "" : planner.words,
-             planner.fine || store.fine ? "" : "; ", store.fine ? "" : store.words);
-    return http_problem(503, page);
+    if (ready) return reply_text(x, 200, "ready\n");
+    return reply_problem(x, 503, "%s%s%s", s->planner.ok ? "" : s->planner.text,
+                         s->planner.ok || s->store.ok ? "" : "; ",
+                         s->store.ok ? "" : s->store.text);
 }
 
-enum { READY_BEGINS, READY_TICK, READY_KV };
+static route_step ask_store(dn_self *self, const api_world *w, exchange *x, const dn_msg *reply) {
+    ready_state *s = x->state;
 
-static void take_status(exchange *x, const dn_msg *reply) {
-    if (dn_msg_kind(reply) != MSG_STATUS) return;
-    if (x->stage == READY_TICK) {
-        x->tick = *DN_BODY(dn_tick_status, reply);
-        x->tick_answered = true;
-    } else {
-        x->kv = *DN_BODY(dn_kv_status, reply);
-        x->kv_answered = true;
-    }
+    s->planner = check_planner(self, w, reply);
+    return exchange_try(self, w, x, w->kv, MSG_KV_STATUS, NULL, 0, PATIENCE_MS, reply_ready);
 }
 
-/* Who is not there to be asked has not answered: so it goes on at once. */
-route_step route_readyz(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply) {
-    route_step step = ROUTE_DONE;
-
-    if (reply) take_status(x, reply);
-    while (x->stage < READY_KV && step == ROUTE_DONE)
-        step = exchange_call(self, x, x->stage == READY_BEGINS ? w->tick : w->kv,
-                             x->stage == READY_BEGINS ? MSG_ASK_STATUS : MSG_KV_STATUS, NULL, 0,
-                             PATIENCE_MS);
-    return step == ROUTE_WAITS ? step : exchange_answer(x, readiness(self, w, x));
+static route_step get_readyz(dn_self *self, const api_world *w, exchange *x) {
+    if (!exchange_keep(x, sizeof(ready_state), NULL)) return reply_no_memory(x);
+    return exchange_try(self, w, x, w->tick, MSG_ASK_STATUS, NULL, 0, PATIENCE_MS, ask_store);
 }
+
+const route routes_health[] = {
+    {"GET", "/healthz", .handler = get_healthz},
+    {"GET", "/readyz", .handler = get_readyz},
+    {.method = NULL},
+};

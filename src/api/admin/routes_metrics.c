@@ -1,7 +1,7 @@
-/* routes_metrics.c - /metrics, for Prometheus and whoever speaks its formats. */
-#include "scrape.h"
+/* routes_metrics.c - GET /metrics, for Prometheus and whatever else reads its formats. */
 #include "obs/metrics.h"
-#include "routes.h"
+#include "reply.h"
+#include "scrape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +17,26 @@ static dn_metrics_format format_of(const http_head *head) {
     return dn_metrics_negotiate(text);
 }
 
-static http_response page(const exchange *x, const dn_msg *reply) {
-    const size_t len = dn_msg_kind(reply) == DN_METRICS_PAGE ? dn_msg_size(reply) : 0;
+static route_step reply_metrics(dn_self *self, const api_world *w, exchange *x,
+                                const dn_msg *reply) {
+    const size_t len = reply ? dn_msg_size(reply) : 0;
     char        *body = len > 0 ? malloc(len) : NULL;
 
-    if (!body) return http_problem(503, "the metrics could not be gathered; try again");
+    (void)self, (void)w;
+    if (!body) return reply_problem(x, 503, "the metrics cannot be read now; try again");
     memcpy(body, dn_msg_body_borrow(reply), len);
-    return http_answer(200, dn_metrics_content_type((dn_metrics_format)x->format), body, len);
+    return reply_response(x,
+                          http_answer(200, dn_metrics_content_type(format_of(x->head)), body, len));
 }
 
-route_step route_metrics(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply) {
-    if (reply) return exchange_answer(x, page(x, reply));
-    x->format = format_of(x->head);
-    if (exchange_call(self, x, w->metrics, DN_METRICS_SCRAPE, &x->format, sizeof x->format,
-                      SCRAPE_MS) == ROUTE_WAITS)
-        return ROUTE_WAITS;
-    return exchange_answer(x, http_problem(503, "the metrics are starting; try again"));
+static route_step get_metrics(dn_self *self, const api_world *w, exchange *x) {
+    const uint32_t format = format_of(x->head);
+
+    return exchange_try(self, w, x, w->metrics, DN_METRICS_SCRAPE, &format, sizeof format,
+                        SCRAPE_MS, reply_metrics);
 }
+
+const route routes_metrics[] = {
+    {"GET", "/metrics", DN_SCOPE_READ, .handler = get_metrics},
+    {.method = NULL},
+};

@@ -1,6 +1,6 @@
-/* scrape.h - the daemon's metrics: counted as things happen, completed when somebody scrapes.
- * What happens is counted by handlers of telemetry on the threads of those who emit. How the actors are is asked when a
- * scrape comes; who does not answer in time keeps the values he had. */
+/* scrape.h - the actor behind /metrics.
+ * Telemetry handlers count events on the threads that emit them. The state of the actors is asked for at each scrape; an
+ * actor that does not answer in time keeps its last values. */
 #ifndef DIURNAL_API_SCRAPE_H
 #define DIURNAL_API_SCRAPE_H
 
@@ -15,8 +15,8 @@ enum {
     DN_METRICS_PAGE,
 };
 
-/* Makes all metrics, and begins to count. Once, before any loop runs, and for the rest of the process. DN_ENOMEM;
- * DN_EINVAL: a metric is there twice, or its name is none: why (DN_METRICS_WHY bytes) names it. */
+/* Makes all metrics and begins to count, once, before any loop runs, for the rest of the process. DN_ENOMEM; DN_EINVAL: a
+ * metric is there twice, or its name is invalid; why (DN_METRICS_WHY bytes) names it. */
 enum { DN_METRICS_WHY = 256 };
 DN_MUST_USE int dn_daemon_metrics_start(const char *version, const char *revision, char *why);
 

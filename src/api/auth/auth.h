@@ -1,7 +1,7 @@
-/* auth.h - who may: the tokens there are, the sessions of browsers, and what a request allows.
- * Kept in memory beside the actor that asks; it is the only one that changes them, so what it has removed is worth nothing
- * at once. A browser shows its token once, and has a cookie from then on: a session, which may no more than its token,
- * and ends with it. */
+/* auth.h - who sends a request: tokens, browser sessions, and login tickets.
+ * They are in the memory of the web actor, the only one that changes them, so a revoked token is refused at once. A
+ * browser sends its token once and has a cookie from then on: a session, which allows no more than its token and ends
+ * with it. */
 #ifndef DIURNAL_API_AUTH_H
 #define DIURNAL_API_AUTH_H
 
@@ -9,59 +9,63 @@
 #include "token.h"
 
 enum {
-    GUARD_PASSES_MAX = 64,               /* sessions, and as many tickets */
-    GUARD_SESSION_MS = 12 * 3600 * 1000, /* from the login on */
-    GUARD_IDLE_MS = 2 * 3600 * 1000,     /* without a request */
-    GUARD_TICKET_MS = 60 * 1000,
+    AUTH_PASSES_MAX = 64, /* sessions, and as many tickets; beyond them one is evicted */
+    AUTH_SESSION_MS = 12 * 3600 * 1000, /* from the login on */
+    AUTH_IDLE_MS = 2 * 3600 * 1000,     /* without a request */
+    AUTH_TICKET_MS = 60 * 1000,
 };
-/* To a browser all ports of a host are one: the cookie has that in its name for which it is meant, or who logs in at a second
- * daemon is no longer known at the first. It is the port the browser knows, which need not be ours. */
-#define GUARD_COOKIE "diurnal_session"
-enum { GUARD_COOKIE_NAME = sizeof GUARD_COOKIE + 8 };
+/* The cookie's name has the port in it, because browsers send cookies to all ports of a host: without it, logging in at a
+ * second daemon would log out of the first. It is the port the browser uses, which a proxy may have changed. */
+#define AUTH_COOKIE "diurnal_session"
+enum { AUTH_COOKIE_NAME = sizeof AUTH_COOKIE + 8 };
 
-/* A secret that stands for a token: of a browser, or a ticket, which is one for a single login. */
-typedef struct guard_pass {
-    uint64_t n; /* of the token; 0: there is none */
+/* A secret that stands for a token: a browser's session, or a ticket, which is good for one login. */
+typedef struct auth_pass {
+    uint64_t token; /* its number; 0: this place is free */
     uint8_t  hash[DN_TOKEN_HASH];
     int64_t  ends_ms, used_ms;
-} guard_pass;
+} auth_pass;
 
-typedef struct guard {
-    bool       known; /* they have been read */
-    dn_token  *tokens;
-    size_t     len;
-    guard_pass sessions[GUARD_PASSES_MAX], tickets[GUARD_PASSES_MAX];
-} guard;
+typedef struct auth {
+    bool      loaded; /* the tokens have been read from the store */
+    dn_token *tokens;
+    size_t    len;
+    auth_pass sessions[AUTH_PASSES_MAX], tickets[AUTH_PASSES_MAX];
+} auth;
 
-/* Who asks. */
-typedef struct guard_who {
-    dn_scope scope; /* DN_SCOPE_NONE: nobody who is known */
-    uint64_t n;     /* the token */
-    bool
-        by_cookie; /* a browser adds it whoever made it ask: it alone is not enough to change anything */
-} guard_who;
+/* Who sends a request. */
+typedef struct auth_identity {
+    dn_scope scope;                /* DN_SCOPE_NONE: no valid token or session */
+    uint64_t token;                /* its number */
+    bool     has_tenant, has_user; /* their names: auth_token() */
+    bool     by_cookie; /* another site can make a browser send it, so it alone changes nothing */
+} auth_identity;
 
-void guard_done(guard *g);
+void auth_done(auth *a);
+bool auth_is_sound(const auth *a);
 
-/* Those there are, copied. DN_ENOMEM: it knows what it knew. */
-DN_MUST_USE int guard_learn(guard *g, const dn_token *tokens, size_t len);
-DN_MUST_USE int guard_add(guard *g, const dn_token *token);
-void            guard_remove(guard *g, uint64_t n);
+/* Replaces all tokens, copied, and ends all sessions. DN_ENOMEM: nothing changes. */
+DN_MUST_USE int auth_load(auth *a, const dn_token *tokens, size_t len);
+DN_MUST_USE int auth_add(auth *a, const dn_token *token);
+/* Forgets a token, its sessions and its tickets. */
+void auth_revoke(auth *a, uint64_t token);
+/* The token of that number, or NULL; valid until the tokens change. */
+const dn_token *auth_token(const auth *a, uint64_t token);
 
-/* What a browser that asks so is to call its cookie: diurnal_session_1440, or diurnal_session if it names no port. */
-void guard_cookie_name(const http_head *head, char name[GUARD_COOKIE_NAME]);
+/* The name of a browser's cookie: diurnal_session_1440, or diurnal_session if the Host has no port. */
+void auth_cookie_name(const http_head *head, char name[AUTH_COOKIE_NAME]);
 
-/* By its token, else by its cookie. */
-guard_who guard_of(guard *g, const http_head *head, int64_t now_ms);
+/* By the bearer token, else by the session cookie. */
+auth_identity auth_identify(auth *a, const http_head *head, int64_t now_ms);
 
-/* Of a text somebody shows to log in, a token or a ticket. A ticket is worth nothing afterwards. 0: it is neither. */
-uint64_t guard_shown(guard *g, const char *text, size_t len, int64_t now_ms);
-/* Makes a session or a ticket for a token. Where there is no place left one that has ended makes room, else one of the same
- * token, else one of the token that has most of them, and of those the one not used for the longest: so whoever comes often
- * ends what is his own. DN_EIO: the system has no randomness. */
-DN_MUST_USE int guard_pass_make(guard *g, uint64_t n, bool is_ticket, int64_t now_ms,
-                                char text[DN_TOKEN_TEXT]);
+/* The number of the token behind a text sent to log in, a token or a ticket; 0: it is neither. Uses a ticket up. */
+uint64_t auth_redeem(auth *a, const char *text, size_t len, int64_t now_ms);
+/* Makes a session or a ticket for a token. When all places are taken it replaces, in this order: one that has ended; one
+ * of the same token; one of the token that has most. Of several it takes the one not used for longest. So a token that
+ * logs in often ends its own sessions first. DN_EIO: the system has no randomness. */
+DN_MUST_USE int auth_pass_make(auth *a, uint64_t token, bool is_ticket, int64_t now_ms,
+                               char text[DN_TOKEN_TEXT]);
 /* Ends the session of a request, if it has one. */
-void guard_logout(guard *g, const http_head *head);
+void auth_logout(auth *a, const http_head *head);
 
 #endif

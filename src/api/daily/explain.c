@@ -62,10 +62,10 @@ static void say_cutoff(json_t *lines, const char *name, const dn_ledger_row *r) 
     const char *cls = dn_error_class_text(r->error_class);
     char        at[DN_WORDS], tried[96];
 
-    if (r->attempts == 0) (void)snprintf(tried, sizeof tried, "without an attempt having begun");
+    if (r->attempts == 0) (void)snprintf(tried, sizeof tried, "before any attempt started");
     else if (r->attempts == 1)
         (void)snprintf(tried, sizeof tried, "after 1 attempt, which %s%s%s",
-                       cls ? "failed (" : "had not come to an end", cls ? cls : "", cls ? ")" : "");
+                       cls ? "failed (" : "did not end", cls ? cls : "", cls ? ")" : "");
     else
         (void)snprintf(tried, sizeof tried, "after %u attempts%s%s%s", r->attempts,
                        cls ? "; the last failure was " : "", cls ? cls : "", "");
@@ -79,7 +79,7 @@ static void say_row(const dn_facts *f, json_t *lines, const char *name, const dn
     dn_due_write(f->user.due, due);
     if (r->status == DN_DAILY_SUCCESS) say_success(lines, name, r);
     else if (r->status == DN_DAILY_CUTOFF) say_cutoff(lines, name, r);
-    else say(lines, "%s: missed. The daemon did not see its cutoff; it was down then.", name);
+    else say(lines, "%s: missed. The daemon was down at the cutoff.", name);
 }
 
 static void say_no_row(const dn_facts *f, json_t *lines, const char *name, dn_day day) {
@@ -87,19 +87,18 @@ static void say_no_row(const dn_facts *f, json_t *lines, const char *name, dn_da
 
     if (day == f->user.last_day) {
         if (f->user.status == DN_DAILY_SUCCESS && f->user.last_run_ms != INT64_MIN)
-            say(lines, "%s: success at %s UTC. The ledger has no more of it.", name,
+            say(lines, "%s: success at %s UTC. The ledger has no details.", name,
                 dn_words_time(f->user.last_run_ms, day, at));
-        else say(lines, "%s: the cutoff was reached. The ledger has no more of it.", name);
+        else say(lines, "%s: the cutoff was reached. The ledger has no details.", name);
     } else if (f->ledger_days == 0) {
-        say(lines, "%s: not known; the ledger is turned off (ledger_days = 0).", name);
+        say(lines, "%s: unknown; the ledger is turned off (ledger_days = 0).", name);
     } else if (dn_day_of_ms(f->now_ms) - day > (dn_day)f->ledger_days) {
-        say(lines, "%s: not known any more; the ledger goes back %s.", name,
+        say(lines, "%s: unknown; the ledger is kept for %s.", name,
             dn_words_count(f->ledger_days, "day", far));
     } else if (f->user.last_day >= day || f->user.recorded >= day) {
-        say(lines, "%s: the ledger has no record of it. It should have: diurnal audit says more.",
-            name);
+        say(lines, "%s: the record is missing from the ledger; run diurnal audit.", name);
     } else {
-        say(lines, "%s: over without a record so far; the next tick records it as missed.", name);
+        say(lines, "%s: over without a record; the next tick records it as missed.", name);
     }
 }
 
@@ -120,10 +119,10 @@ static void say_in_window(const dn_facts *f, json_t *lines, const char *name, dn
             cls ? "; the last failure was " : "", cls ? cls : "");
     if (q->running)
         say(lines, "The %s attempt is running now.", dn_words_ordinal(attempts + 1, nth));
-    else if (q->queued) say(lines, "It is in the queue, and waits for a free slot.");
+    else if (q->queued) say(lines, "It is queued and waits for a free slot.");
     else if (of_day && q->throttled_ms > 0)
         say(lines, "The next attempt may begin in %s.", dn_words_duration(q->throttled_ms, wait));
-    else say(lines, "The next tick puts it into the queue.");
+    else say(lines, "The next tick queues it.");
 }
 
 static void say_open(const dn_facts *f, json_t *lines, const char *name, dn_day day) {
@@ -146,7 +145,8 @@ static void say_day(const dn_facts *f, json_t *lines, dn_day day) {
 
     dn_day_write(f->user.starts_on, first);
     if (r) say_row(f, lines, name, r);
-    else if (day < f->user.starts_on) say(lines, "%s: nothing; its first day is %s.", name, first);
+    else if (day < f->user.starts_on)
+        say(lines, "%s: nothing, because its first day is %s.", name, first);
     else if (day < dn_day_of_ms(f->now_ms) || dn_daily_is_finalized(&user, day))
         say_no_row(f, lines, name, day);
     else say_open(f, lines, name, day);

@@ -1,52 +1,58 @@
-/* routes_import.c - POST /api/v1/daily/users:import: as many users as somebody sends, in the memory of a few.
- * While kv commits one batch the next is read; when that is full too, no more is read from the connection until there is
- * room, and what a piece brought to light waits in the reader. So a slow disk slows down who sends, and nothing piles up.
- * Of whoever sends slowly nothing is kept waiting for more: what has come is committed. */
+/* routes_import.c - POST /api/v1/daily/users:import: any number of users, in the memory of two batches.
+ * While kv commits one batch the other is filled. When both are full, nothing is read from the connection until a commit
+ * is done, so a slow disk slows the sender down and nothing piles up. A slow sender's users are committed as they come. */
 #include "actor/pipe.h"
-#include "routes.h"
+#include "reply.h"
 #include "userfile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 enum {
-    /* In one call, and so in one commit: it waits for the disk once for all of them, and who reads waits for it. Two
-     * thousand take some ten milliseconds. */
+    /* Users of one call, and so of one commit: about ten milliseconds, in which readers of the store wait. */
     SETS_MAX = 2048,
-    BATCH = 1 << 18, /* bytes of it */
-    ERRORS_MAX = 100,
+    BATCH = 1 << 18,  /* bytes of it */
+    ERRORS_MAX = 100, /* lines whose faults are told; the others are only counted */
     COMMIT_MS = 60000,
 };
 
 typedef struct batch {
     size_t   bytes, sets;
     uint64_t lines[SETS_MAX];
-    bool     silent[SETS_MAX]; /* it does not say when it begins */
+    bool     silent[SETS_MAX]; /* it has no starts_on */
     char     packed[BATCH];
 } batch;
 
 typedef struct import {
     dn_userfile *reader;
     batch        batches[2];
-    int          filling; /* of the two; the other one is with kv, if `committing` */
-    bool         committing;
-    bool         trickles;     /* not even a piece came at once */
-    bool         holds;        /* the reader, users there was no room for */
-    bool         come, at_end; /* the whole body; and the reader knows it */
-    uint64_t     accepted, rejected, tomorrow;
-    json_t      *errors;
+    int  filling; /* index of the batch that is filled; while `committing`, kv has the other one */
+    bool committing;
+    bool trickles; /* the last piece was short: the sender is slow */
+    bool holds;    /* the reader holds users for which the batch had no room */
+    bool come;     /* the whole body has come */
+    bool at_end;   /* the reader was told so */
+    uint64_t accepted, rejected, tomorrow;
+    json_t  *errors;
 } import;
 
-static void import_free(void *context) {
-    import *im = context;
+static bool import_is_sound(const import *im) {
+    for (int i = 0; i < 2; i++)
+        if (im->batches[i].bytes > BATCH || im->batches[i].sets > SETS_MAX) return false;
+    return (im->filling == 0 || im->filling == 1) && (im->come || !im->at_end);
+}
+
+static void import_free(void *state) {
+    import *im = state;
 
     dn_userfile_free(im->reader);
     json_decref(im->errors);
     free(im);
 }
 
-/* ---- What is read ---- */
+/* ---- Reading ---- */
 
 static int refuse_line(import *im, uint64_t line, const char *sentence) {
     im->rejected++;
@@ -84,8 +90,8 @@ static int on_user(void *context, const dn_userfile_user *user, uint64_t line) {
     return is_full(b) ? DN_PENDING : DN_OK;
 }
 
-/* rc: of what the reader was asked last. When it has read all there is, it is told that nothing comes behind it. */
-static int read_on(import *im, int rc) {
+/* rc: what the reader returned last. Tells the reader when it has all there is. */
+static int after_read(import *im, int rc) {
     if (rc == DN_OK && im->come && !im->at_end) {
         im->at_end = true;
         rc = dn_userfile_end(im->reader);
@@ -94,36 +100,33 @@ static int read_on(import *im, int rc) {
     return rc < 0 ? rc : DN_OK;
 }
 
-/* ---- What goes on ---- */
+/* ---- Committing ---- */
 
-static route_step commit(dn_self *self, const route_world *w, exchange *x, import *im) {
-    batch *b = &im->batches[im->filling];
+static reply_fn committed;
 
-    /* It may have waited for another commit since it was taken. */
-    if (!exchange_still_may(self, w, x)) return exchange_no_more(x);
-    if (dn_call(self, w->kv, MSG_KV_SET, b->packed, b->bytes, COMMIT_MS, &x->call) < 0)
-        return exchange_answer(x, http_problem(503, "the daemon cannot answer now; what was sent "
-                                                    "may be sent again"));
+static route_step commit(dn_self *self, const api_world *w, exchange *x, import *im) {
+    const batch *b = &im->batches[im->filling];
+
+    /* It may have waited for another commit since it was read. */
+    if (!exchange_still_may(self, w, x))
+        return reply_unauthorized(x, "the token is no longer valid; the rest is not read");
     im->committing = true;
     im->filling = !im->filling;
     im->batches[im->filling].bytes = im->batches[im->filling].sets = 0;
-    return ROUTE_WAITS;
+    return exchange_try(self, w, x, w->kv, MSG_KV_SET, b->packed, b->bytes, COMMIT_MS, committed);
 }
 
-static route_step out_of_memory(exchange *x) {
-    return exchange_answer(x, http_problem(503, "out of memory"));
+static route_step reply_import(exchange *x, import *im) {
+    return reply_json(x, 200,
+                      json_pack("{s:I, s:I, s:I, s:o}", "accepted", (json_int_t)im->accepted,
+                                "rejected", (json_int_t)im->rejected, "begin_tomorrow",
+                                (json_int_t)im->tomorrow, "errors", DN_TAKE(im->errors)));
 }
 
-static route_step result(exchange *x, import *im) {
-    return exchange_answer(
-        x, api_json(200, json_pack("{s:I, s:I, s:I, s:o}", "accepted", (json_int_t)im->accepted,
-                                   "rejected", (json_int_t)im->rejected, "begin_tomorrow",
-                                   (json_int_t)im->tomorrow, "errors", DN_TAKE(im->errors))));
-}
-
-/* With the next piece, with a commit that is done, or with both: what now? */
-static route_step next(dn_self *self, const route_world *w, exchange *x, import *im) {
+/* After the next piece, or a commit that is done: what now? */
+static route_step proceed(dn_self *self, const api_world *w, exchange *x, import *im) {
     for (;;) {
+        assert(import_is_sound(im));
         const batch *b = &im->batches[im->filling];
         const bool   ended = im->at_end && !im->holds;
         const bool   must = is_full(b) || (ended && b->sets > 0);
@@ -133,29 +136,28 @@ static route_step next(dn_self *self, const route_world *w, exchange *x, import 
         } else if (must) {
             return ROUTE_WAITS;
         } else if (im->holds) {
-            if (read_on(im, dn_userfile_go_on(im->reader)) < 0) return out_of_memory(x);
+            if (after_read(im, dn_userfile_go_on(im->reader)) < 0) return reply_no_memory(x);
         } else if (!ended) {
             return ROUTE_WANTS_BODY;
         } else {
-            return im->committing ? ROUTE_WAITS : result(x, im);
+            return im->committing ? ROUTE_WAITS : reply_import(x, im);
         }
     }
 }
 
-/* It was not said when they begin, and today's cutoff has passed. */
+/* starts_on was not given, and today's cutoff has passed. */
 static bool begins_tomorrow(const dn_kv_set_answer *s, bool silent, dn_day today) {
     return silent && s->wrote == DN_WROTE_NEW && s->user.starts_on > today;
 }
 
-/* Answers come in the order of the batch: of those that were not with the filling one. */
-static route_step committed(dn_self *self, const route_world *w, exchange *x, import *im,
-                            const dn_msg *reply) {
+/* Answers come in the order of the batch that is not filled. */
+static route_step committed(dn_self *self, const api_world *w, exchange *x, const dn_msg *reply) {
+    import      *im = x->state;
     const batch *b = &im->batches[!im->filling];
 
     im->committing = false;
-    if (dn_msg_kind(reply) != MSG_KV_ANSWER)
-        return exchange_answer(x, http_problem(503, "the daemon did not answer in time; what was "
-                                                    "sent may be sent again"));
+    if (!reply || dn_msg_kind(reply) != MSG_KV_ANSWER)
+        return reply_problem(x, 503, "the daemon did not answer in time; send everything again");
     const dn_kv_set_answer *answers = dn_msg_body_borrow(reply);
     const size_t            len = dn_msg_size(reply) / sizeof *answers;
     const dn_day            today = dn_day_of_ms(dn_now_ms(self));
@@ -164,15 +166,17 @@ static route_step committed(dn_self *self, const route_world *w, exchange *x, im
             return exchange_answer(x, http_problem(503, "the store cannot be reached: send all of "
                                                         "it again"));
         if (answers[i].status == DN_EFULL)
-            return exchange_answer(x, http_problem(507, "the disk is full: make room, and send all "
-                                                        "of it again"));
+            return reply_problem(x, 507,
+                                 "the disk is full; free some space and send everything again");
         im->tomorrow +=
             answers[i].status == DN_OK && begins_tomorrow(&answers[i], b->silent[i], today);
         if (answers[i].status == DN_OK) im->accepted++;
         else if (refuse_line(im, b->lines[i], dn_error_text(answers[i].status)) < 0) break;
     }
-    return next(self, w, x, im);
+    return proceed(self, w, x, im);
 }
+
+/* ---- The request ---- */
 
 static bool is_type(const http_text *type, const char *name) {
     const size_t len = strlen(name);
@@ -180,7 +184,7 @@ static bool is_type(const http_text *type, const char *name) {
     return type && type->len >= len && strncasecmp(type->at, name, len) == 0;
 }
 
-/* NDJSON, unless it is said to be CSV, or its first byte is to say. */
+/* NDJSON, unless Content-Type says CSV, or leaves it to the first byte. */
 static dn_userfile_format format_of(const exchange *x) {
     const http_text *type = http_field_of(x->head, "content-type");
 
@@ -188,36 +192,29 @@ static dn_userfile_format format_of(const exchange *x) {
     return is_type(type, "application/octet-stream") ? DN_USERFILE_ANY : DN_USERFILE_NDJSON;
 }
 
-static int begin(dn_userfile_format format, import **out_import) {
-    import *im = calloc(1, sizeof *im);
+/* NULL: out of memory. */
+static import *import_begin(exchange *x) {
+    import *im = exchange_keep(x, sizeof *im, import_free);
 
-    if (!im) return DN_ENOMEM;
+    if (!im) return NULL;
     const dn_userfile_sink sink = {on_user, on_fault, im};
     im->errors = json_array();
-    if (!im->errors || dn_userfile_new(format, &sink, &im->reader) < 0) {
-        import_free(im);
-        return DN_ENOMEM;
-    }
-    *out_import = im;
-    return DN_OK;
+    return im->errors && dn_userfile_new(format_of(x), &sink, &im->reader) == DN_OK ? im : NULL;
 }
 
-route_step route_import(dn_self *self, const route_world *w, exchange *x, const dn_msg *reply) {
-    import *im = x->stream;
-    int     rc = DN_OK;
+/* Once for each piece of the body. */
+static route_step import_users(dn_self *self, const api_world *w, exchange *x) {
+    import *im = x->state ? x->state : import_begin(x);
 
-    if (reply) return committed(self, w, x, im, reply);
-    if (!im) {
-        rc = begin(format_of(x), &im);
-        if (rc == DN_OK) {
-            x->stream = im;
-            x->stream_free = import_free;
-        }
-    }
-    if (rc == DN_OK) {
-        im->come = x->body_ends;
-        im->trickles = x->body_len < ROUTE_PIECE;
-        rc = read_on(im, dn_userfile_feed(im->reader, x->body, x->body_len));
-    }
-    return rc < 0 ? out_of_memory(x) : next(self, w, x, im);
+    if (!im) return reply_no_memory(x);
+    im->come = x->body_ends;
+    im->trickles = x->body_len < ROUTE_PIECE;
+    if (after_read(im, dn_userfile_feed(im->reader, x->body, x->body_len)) < 0)
+        return reply_no_memory(x);
+    return proceed(self, w, x, im);
 }
+
+const route routes_import[] = {
+    {"POST", "/api/v1/daily/users:import", DN_SCOPE_OPERATE, ROUTE_STREAM, .handler = import_users},
+    {.method = NULL},
+};

@@ -20,7 +20,7 @@
 #include "base/text.h"
 
 enum { COLUMNS_MAX = 64, SENTENCE = 320 };
-#define NOT_CLOSED "a quote is opened and not closed"
+#define NOT_CLOSED "a quote is not closed"
 #define BELOW_IT   "Nothing below it is read"
 
 /* What a record may say of a user; the rest is what an export may have besides, and is not looked at. */
@@ -168,7 +168,7 @@ static int file_parse(dn_userfile *f) {
         }
         switch (record_scan(f)) {
         case SCAN_WHOLE: rc = record_take(f); break;
-        case SCAN_STRAY: rc = record_break(f, "a quote stands where none can stand"); break;
+        case SCAN_STRAY: rc = record_break(f, "a quote is not allowed here"); break;
         case SCAN_LONG:
             rc =
                 record_break(f, f->second > 0 ? NOT_CLOSED : "the line is longer than 65536 bytes");
@@ -316,12 +316,11 @@ static int csv_read(dn_userfile *f, char *text, size_t len) {
     const bool   first = !f->headed;
 
     f->headed = true;
-    if (fields_len > COLUMNS_MAX) return fault(f, "there are more than %d fields", COLUMNS_MAX);
+    if (fields_len > COLUMNS_MAX) return fault(f, "more than %d fields", COLUMNS_MAX);
     if (first && csv_is_header(fields, fields_len)) return csv_header_read(f, fields, fields_len);
     if (fields_len > f->columns_len)
-        return fault(f, "there are %zu fields where there can be %u", fields_len, f->columns_len);
-    if (fields_len == 1)
-        return fault(f, "there is one field; a user is id,due or id,due,starts_on");
+        return fault(f, "%zu fields, but at most %u are allowed", fields_len, f->columns_len);
+    if (fields_len == 1) return fault(f, "one field only; write id,due or id,due,starts_on");
     for (size_t i = 0; i < fields_len; i++)
         if (f->columns[i] >= 0) of_columns[f->columns[i]] = fields[i];
     return user_read(f, of_columns);
@@ -455,14 +454,14 @@ static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
     if (!root) {
         switch (json_error_code(&error)) {
         case json_error_out_of_memory: return DN_ENOMEM;
-        case json_error_duplicate_key: return fault(f, "it has one key twice");
-        case json_error_invalid_utf8: return fault(f, "it is not UTF-8");
-        default: return fault(f, "it is not JSON, near column %d", error.column);
+        case json_error_duplicate_key: return fault(f, "a key is there twice");
+        case json_error_invalid_utf8: return fault(f, "not UTF-8");
+        default: return fault(f, "not JSON, near column %d", error.column);
         }
     }
     if (!json_is_object(root)) {
         json_decref(root);
-        return fault(f, "it is not a JSON object");
+        return fault(f, "not a JSON object");
     }
     json_object_foreach(root, key, value) {
         const int column = column_find(key, strlen(key));
@@ -474,7 +473,7 @@ static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
         } else if (json_is_string(value)) {
             fields[column] = (field){json_string_value(value), json_string_length(value)};
         } else if (column != COLUMN_STARTS_ON || !json_is_null(value)) {
-            const int told = fault(f, "%s is not a string", column_names[column]);
+            const int told = fault(f, "%s must be a string", column_names[column]);
 
             rc = told < 0 ? told : DN_STOP;
         }
@@ -493,8 +492,8 @@ static int starts_on_missed(const dn_userfile *f, const char *name, size_t len, 
     int               rc;
 
     if (!dn_text_nearest(name, len, wanted, 1)) return DN_OK;
-    rc = fault(f, "%s means nothing here; should it be starts_on?%s",
-               dn_text_quoted(name, len, quoted), cost);
+    rc = fault(f, "unknown name %s; did you mean starts_on?%s", dn_text_quoted(name, len, quoted),
+               cost);
     return rc < 0 ? rc : DN_STOP;
 }
 
@@ -506,17 +505,17 @@ static int user_read(dn_userfile *f, const field fields[COLUMNS]) {
     dn_userfile_user user = {.id = id.text, .id_len = id.len, .starts_on = DN_DAY_NONE};
     char             quoted[DN_TEXT_QUOTED];
 
-    if (!id.text) return fault(f, "there is no id");
+    if (!id.text) return fault(f, "id is missing");
     id_fault = dn_id_fault(id.text, id.len);
     if (id_fault)
         return fault(f, "the id %s %s", dn_text_quoted(id.text, id.len, quoted), id_fault);
-    if (!due.text) return fault(f, "there is no due");
+    if (!due.text) return fault(f, "due is missing");
     if (dn_due_read(due.text, due.len, &user.due) < 0)
-        return fault(f, "due %s is not HH:MM, 00:00 to 23:59",
+        return fault(f, "invalid due time %s; use HH:MM, for example 08:00",
                      dn_text_quoted(due.text, due.len, quoted));
     user.starts_today = day.len == 5 && memcmp(day.text, "today", 5) == 0;
     if (day.len > 0 && !user.starts_today && dn_day_read(day.text, day.len, &user.starts_on) < 0)
-        return fault(f, "starts_on %s is neither a day, YYYY-MM-DD, nor today",
+        return fault(f, "invalid starts_on %s; use YYYY-MM-DD or today",
                      dn_text_quoted(day.text, day.len, quoted));
     return f->sink.on_user(f->sink.context, &user, f->line);
 }

@@ -1,22 +1,22 @@
-/* accept_failures.h - nobody can be let in, most likely for want of descriptors: says so once, again at most once a minute while
- * it lasts, and once when it is over.
- * Each try alone would be a line every half second, all night. Plain data of the actor that accepts. */
+/* accept_failures.h - logs that connections cannot be accepted, most likely for want of file descriptors: once when it
+ * begins, at most once a minute while it lasts, and once when it is over. Without this each attempt would log a line,
+ * every half second, all night. Plain data of the actor that accepts. */
 #ifndef DIURNAL_API_ACCEPT_FAILURES_H
 #define DIURNAL_API_ACCEPT_FAILURES_H
 
 #include "diurnal/base.h"
 
-/* Zeroed there is none. */
-typedef struct lockout {
-    bool     lasts;
-    int64_t  since_ns, said_ns, failed_ns; /* failed_ns: the last try */
-    uint64_t tries;
-} lockout;
+/* Zeroed: no failure lasts. */
+typedef struct accept_failures {
+    bool     lasting;
+    int64_t  since_ns, logged_ns, last_ns; /* first failure, last log line, last failure */
+    uint64_t count;
+} accept_failures;
 
-/* Somebody wants in, and accept fails with this errno. now_ns: monotonic. */
-void lockout_goes_on(lockout *l, int code, int64_t now_ns);
+/* accept failed with this errno. now_ns: monotonic. */
+void accept_failures_add(accept_failures *f, int code, int64_t now_ns);
 
-/* Now and then, at least every 5 s, as it is tried: with no try that failed for 10 s it is over. */
-void lockout_look(lockout *l, int64_t now_ns);
+/* To be called at least every 5 s: 10 s without a failure end it. */
+void accept_failures_check(accept_failures *f, int64_t now_ns);
 
 #endif

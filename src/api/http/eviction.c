@@ -7,60 +7,64 @@
 #include <string.h>
 
 enum { SLOT_BITS = 11, SLOTS = 1 << SLOT_BITS };
-static_assert(SLOTS >= 2 * (int)CROWD_MAX, "a place for each is soon found");
+static_assert(SLOTS >= 2 * (int)EVICTION_MAX, "a load of one half keeps probes short");
 
-uint64_t crowd_from(const struct sockaddr_storage *address) {
-    uint64_t from = 0;
+uint64_t eviction_source(const struct sockaddr_storage *address) {
+    uint64_t source = 0;
 
     if (address->ss_family == AF_INET)
         return ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr;
     if (address->ss_family != AF_INET6) return 0;
     const struct in6_addr *six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-    if (IN6_IS_ADDR_V4MAPPED(six)) { /* as it comes to a socket of both kinds */
+    if (IN6_IS_ADDR_V4MAPPED(six)) { /* IPv4 on a dual-stack socket */
         uint32_t four;
         memcpy(&four, &six->s6_addr[12], sizeof four);
         return four;
     }
-    memcpy(&from, six->s6_addr, sizeof from);
-    return from;
+    memcpy(&source, six->s6_addr, sizeof source);
+    return source;
 }
 
-/* How many there are from where each comes, by the first of them. */
-typedef struct counts {
-    uint16_t first[SLOTS]; /* its index and 1; 0: free */
+/* An open-addressed table: how many connections each source has, found by the first of them. */
+typedef struct source_counts {
+    uint16_t first[SLOTS]; /* index of the first candidate plus 1; 0: free */
     uint16_t len[SLOTS];
-} counts;
+} source_counts;
 
-static uint32_t slot_of(const counts *c, const crowd_one *ones, uint64_t from, uint64_t secret) {
+static uint32_t slot_of(const source_counts *counts, const eviction_candidate *candidates,
+                        uint64_t source, uint64_t secret) {
     uint32_t slot =
-        (uint32_t)(((from ^ secret) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SLOT_BITS));
+        (uint32_t)(((source ^ secret) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SLOT_BITS));
 
-    while (c->first[slot] && ones[c->first[slot] - 1].from != from) slot = (slot + 1) % SLOTS;
+    while (counts->first[slot] && candidates[counts->first[slot] - 1].source != source)
+        slot = (slot + 1) % SLOTS;
     return slot;
 }
 
-/* Does a go before b? With how many each comes from where it does. */
-static bool goes_before(const crowd_one *a, uint32_t with_a, const crowd_one *b, uint32_t with_b) {
-    if (a->is_known != b->is_known) return b->is_known;
-    return with_a != with_b ? with_a > with_b : a->since_ns < b->since_ns;
+/* Is a evicted before b? Each comes with the number of connections of its source. */
+static bool goes_before(const eviction_candidate *a, uint32_t len_a, const eviction_candidate *b,
+                        uint32_t len_b) {
+    if (a->authenticated != b->authenticated) return b->authenticated;
+    return len_a != len_b ? len_a > len_b : a->since_ns < b->since_ns;
 }
 
-int32_t crowd_choose(const crowd_one *ones, uint32_t len, uint64_t secret) {
-    counts   c = {0};
-    uint32_t most = 0;
-    int32_t  chosen = -1;
+int32_t eviction_choose(const eviction_candidate *candidates, uint32_t len, uint64_t secret) {
+    source_counts counts = {0};
+    uint32_t      chosen_len = 0;
+    int32_t       chosen = -1;
 
-    assert(len <= CROWD_MAX);
+    assert(len <= EVICTION_MAX);
     for (uint32_t i = 0; i < len; i++) {
-        const uint32_t slot = slot_of(&c, ones, ones[i].from, secret);
-        if (!c.first[slot]) c.first[slot] = (uint16_t)(i + 1);
-        c.len[slot]++;
+        const uint32_t slot = slot_of(&counts, candidates, candidates[i].source, secret);
+        if (!counts.first[slot]) counts.first[slot] = (uint16_t)(i + 1);
+        counts.len[slot]++;
     }
     for (uint32_t i = 0; i < len; i++) {
-        if (!ones[i].may_go) continue;
-        const uint32_t others = c.len[slot_of(&c, ones, ones[i].from, secret)];
-        if (chosen >= 0 && !goes_before(&ones[i], others, &ones[chosen], most)) continue;
-        most = others;
+        if (!candidates[i].evictable) continue;
+        const uint32_t own = counts.len[slot_of(&counts, candidates, candidates[i].source, secret)];
+        if (chosen >= 0 && !goes_before(&candidates[i], own, &candidates[chosen], chosen_len))
+            continue;
+        chosen_len = own;
         chosen = (int32_t)i;
     }
     return chosen;

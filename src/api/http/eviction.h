@@ -1,7 +1,7 @@
-/* eviction.h - who gives up a place when all are taken: whoever has been silent longest of those that have most, and nobody
- * who was let in and is sending while there are others.
- * So nobody keeps others out by coming a thousand times, and no number has to be set for how often one may come: who is
- * alone, or behind a proxy with all others, may have every place there is. Pure. */
+/* eviction.h - which connection is closed when all places are taken.
+ * The choice is the connection that has been silent longest, among those of the address that has most connections. A
+ * request whose token was checked is evicted only when there is no other. So no address can keep others out by
+ * connecting a thousand times, and no rate limit has to be set: a proxy alone may have every place. Pure. */
 #ifndef DIURNAL_API_EVICTION_H
 #define DIURNAL_API_EVICTION_H
 
@@ -9,19 +9,21 @@
 
 #include <sys/socket.h>
 
-enum { CROWD_MAX = 1024 };
+enum { EVICTION_MAX = 1024 };
 
-typedef struct crowd_one {
-    uint64_t from;     /* of crowd_from */
-    int64_t  since_ns; /* it is silent */
-    bool     may_go;   /* it is not being served */
-    bool     is_known; /* somebody who may sends there: it goes when no other can */
-} crowd_one;
+typedef struct eviction_candidate {
+    uint64_t source;    /* of eviction_source */
+    int64_t  since_ns;  /* silent since then */
+    bool     evictable; /* false: its request is being served */
+    bool     authenticated;
+} eviction_candidate;
 
-/* What an address counts as. Of IPv6 the network: its addresses are free. */
-uint64_t crowd_from(const struct sockaddr_storage *address);
+/* The key by which connections of one address are counted together. IPv6 counts by its /64 network, because a host has
+ * all of its addresses. */
+uint64_t eviction_source(const struct sockaddr_storage *address);
 
-/* Which of them, at most CROWD_MAX; -1: all are being served. secret: who does not know it cannot make this slow. */
-int32_t crowd_choose(const crowd_one *ones, uint32_t len, uint64_t secret);
+/* The index of one of at most EVICTION_MAX, or -1: all are being served. secret seeds the hash, so that no choice of
+ * addresses makes the search slow. */
+int32_t eviction_choose(const eviction_candidate *candidates, uint32_t len, uint64_t secret);
 
 #endif

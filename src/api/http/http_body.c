@@ -26,16 +26,15 @@ static int refuse(http_fault *out, const char *detail) {
 static int line_take(http_body *b, char c, http_fault *out_fault) {
     const bool half = b->line_len > 0 && b->line[b->line_len - 1] == '\r';
 
-    if ((c == '\n') != half)
-        return refuse(out_fault, "a chunk's lines end with CR LF, and with nothing else");
+    if ((c == '\n') != half) return refuse(out_fault, "lines of chunks must end with CR LF");
     if (half) {
         b->line_len--;
         return DN_OK;
     }
     if (((unsigned char)c < ' ' && c != '\r' && c != '\t') || c == 0x7f)
-        return refuse(out_fault, "a chunk's lines have no control characters");
+        return refuse(out_fault, "lines of chunks must have no control characters");
     if (b->line_len == sizeof b->line)
-        return refuse(out_fault, "a chunk's lines have at most 256 bytes");
+        return refuse(out_fault, "a line of a chunk is longer than 256 bytes, the most allowed");
     b->line[b->line_len++] = c;
     return DN_PENDING;
 }
@@ -53,11 +52,11 @@ static int size_read(http_body *b, http_fault *out_fault) {
 
     b->left = 0;
     while (digits < b->line_len && hex_of(b->line[digits]) >= 0) {
-        if (digits == SIZE_DIGITS) return refuse(out_fault, "the size of a chunk is too large");
+        if (digits == SIZE_DIGITS) return refuse(out_fault, "the size of the chunk is too large");
         b->left = b->left * 16 + (uint64_t)hex_of(b->line[digits++]);
     }
     if (digits == 0 || (digits < b->line_len && b->line[digits] != ';'))
-        return refuse(out_fault, "a chunk begins with its size, in hexadecimal digits");
+        return refuse(out_fault, "a chunk must begin with its size in hexadecimal digits");
     b->line_len = 0;
     b->at = b->left > 0 ? HTTP_BODY_BYTES : HTTP_BODY_TRAILER;
     return DN_OK;
@@ -70,7 +69,7 @@ static int trailer_take(http_body *b, http_fault *out_fault) {
     b->line_len = 0;
     return b->left <= HTTP_TRAILER_MAX
                ? DN_OK
-               : refuse(out_fault, "the fields behind a body have at most 4096 bytes");
+               : refuse(out_fault, "the trailers are longer than 4096 bytes, the most allowed");
 }
 
 /* ---- All of it ---- */
@@ -80,7 +79,8 @@ static int whole_line(http_body *b, http_fault *out_fault) {
     case HTTP_BODY_SIZE: return size_read(b, out_fault);
     case HTTP_BODY_TRAILER: return trailer_take(b, out_fault);
     case HTTP_BODY_CRLF:
-        if (b->line_len > 0) return refuse(out_fault, "a chunk is as long as it says");
+        if (b->line_len > 0)
+            return refuse(out_fault, "the chunk is longer or shorter than its size");
         b->at = HTTP_BODY_SIZE;
         return DN_OK;
     case HTTP_BODY_BYTES:

@@ -58,9 +58,11 @@ int http_head_end(const char *bytes, size_t len, size_t *looked_at, size_t *out_
     /* One back: the other half of a line's end may have been missing. */
     for (size_t at = *looked_at > 0 ? *looked_at - 1 : 0; at < len; at++) {
         if (at >= HTTP_HEAD_MAX)
-            return refuse(out_fault, 431, "the head of a request has at most 16384 bytes");
+            return refuse(out_fault, 431,
+                          "the head of the request is longer than 16384 bytes, the most allowed");
         if (breaks_a_line(bytes, at, len))
-            return refuse(out_fault, 400, "lines end with CR LF, and have no control characters");
+            return refuse(out_fault, 400,
+                          "lines must end with CR LF and have no control characters");
         if (bytes[at] == '\n' && at >= 3 && bytes[at - 2] == '\n') {
             *out_len = at + 1;
             return DN_OK;
@@ -68,7 +70,8 @@ int http_head_end(const char *bytes, size_t len, size_t *looked_at, size_t *out_
     }
     *looked_at = len;
     if (len >= HTTP_HEAD_MAX)
-        return refuse(out_fault, 431, "the head of a request has at most 16384 bytes");
+        return refuse(out_fault, 431,
+                      "the head of the request is longer than 16384 bytes, the most allowed");
     return DN_PENDING;
 }
 
@@ -119,7 +122,8 @@ static int read_target(http_text target, http_head *out, http_fault *out_fault) 
         return DN_OK;
     }
     if (t.len == 0 || t.at[0] != '/' || !is_sound_target(t))
-        return refuse(out_fault, 400, "what is asked for is a path that begins with /, %-encoded");
+        return refuse(out_fault, 400,
+                      "the target must be a path that begins with /, percent-encoded");
     const char *mark = memchr(t.at, '?', t.len);
     out->path = (http_text){t.at, mark ? (size_t)(mark - t.at) : t.len};
     if (mark) out->query = (http_text){mark + 1, (size_t)(t.at + t.len - mark - 1)};
@@ -129,8 +133,9 @@ static int read_target(http_text target, http_head *out, http_fault *out_fault) 
 static int read_version(http_text v, http_head *out, http_fault *out_fault) {
     if (v.len != 8 || memcmp(v.at, "HTTP/", 5) != 0 || !is_digit(v.at[5]) || v.at[6] != '.' ||
         !is_digit(v.at[7]))
-        return refuse(out_fault, 400, "a request begins with METHOD PATH HTTP/1.1");
-    if (v.at[5] != '1') return refuse(out_fault, 505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
+        return refuse(out_fault, 400, "the request must begin with METHOD PATH HTTP/1.1");
+    if (v.at[5] != '1')
+        return refuse(out_fault, 505, "unsupported HTTP version; use HTTP/1.1 or HTTP/1.0");
     out->is_http10 = v.at[7] == '0';
     return DN_OK;
 }
@@ -142,12 +147,13 @@ static int read_first_line(const char *line, const char *end, http_head *out,
     const char *target_end = target ? memchr(target, ' ', (size_t)(end - target)) : NULL;
 
     if (end - line > HTTP_LINE_MAX)
-        return refuse(out_fault, 414, "what is asked for has at most 8192 bytes");
-    if (!target_end) return refuse(out_fault, 400, "a request begins with METHOD PATH HTTP/1.1");
+        return refuse(out_fault, 414, "the target is longer than 8192 bytes, the most allowed");
+    if (!target_end)
+        return refuse(out_fault, 400, "the request must begin with METHOD PATH HTTP/1.1");
     out->method = (http_text){line, (size_t)(method_end - line)};
     for (size_t i = 0; i < out->method.len; i++)
-        if (!is_token(line[i])) return refuse(out_fault, 400, "a method is one word");
-    if (out->method.len == 0) return refuse(out_fault, 400, "a method is one word");
+        if (!is_token(line[i])) return refuse(out_fault, 400, "the method must be one word");
+    if (out->method.len == 0) return refuse(out_fault, 400, "the method must be one word");
     const http_text version = {target_end + 1, (size_t)(end - target_end - 1)};
     const int       rc = read_version(version, out, out_fault);
     if (rc < 0) return rc;
@@ -159,12 +165,12 @@ static int read_first_line(const char *line, const char *end, http_head *out,
 static int read_field(const char *line, const char *end, http_head *out, http_fault *out_fault) {
     const char *colon = memchr(line, ':', (size_t)(end - line));
 
-    if (is_blank(*line)) return refuse(out_fault, 400, "a field stands in one line");
-    if (!colon || colon == line) return refuse(out_fault, 400, "a field is NAME: VALUE");
+    if (is_blank(*line)) return refuse(out_fault, 400, "a header must be on one line");
+    if (!colon || colon == line) return refuse(out_fault, 400, "a header must be NAME: VALUE");
     for (const char *c = line; c < colon; c++)
-        if (!is_token(*c)) return refuse(out_fault, 400, "the name of a field is one word");
+        if (!is_token(*c)) return refuse(out_fault, 400, "the name of a header must be one word");
     if (out->fields_len == HTTP_FIELDS_MAX)
-        return refuse(out_fault, 431, "a request has at most 64 fields");
+        return refuse(out_fault, 431, "more than 64 headers, the most allowed");
     out->fields[out->fields_len++] = (http_field){
         .name = {line, (size_t)(colon - line)},
         .value = trimmed(colon + 1, end),
@@ -205,11 +211,11 @@ static int read_host(const http_head *head, http_fault *out_fault) {
     const http_text *host = http_field_of(head, "host");
 
     if (fields_called(head, "host") > 1 || (!host && !head->is_http10))
-        return refuse(out_fault, 400, "a request has one Host");
+        return refuse(out_fault, 400, "exactly one Host header is required");
     for (size_t i = 0; host && i < host->len; i++)
         if (!is_digit(host->at[i]) && !is_letter(host->at[i]) &&
             !is_one_of(host->at[i], "-._~!$&'()*+,;=:[]%"))
-            return refuse(out_fault, 400, "Host is NAME or NAME:PORT");
+            return refuse(out_fault, 400, "Host must be NAME or NAME:PORT");
     return DN_OK;
 }
 
@@ -260,13 +266,13 @@ static int read_length(http_head *head, http_fault *out_fault) {
     head->content_length = -1;
     if (!length) return DN_OK;
     if (fields_called(head, "content-length") > 1)
-        return refuse(out_fault, 400, "a request has one Content-Length");
+        return refuse(out_fault, 400, "only one Content-Length header is allowed");
     if (length->len == 0 || length->len > 18)
-        return refuse(out_fault, 400, "Content-Length is a number of bytes");
+        return refuse(out_fault, 400, "Content-Length must be a number of bytes");
     head->content_length = 0;
     for (size_t i = 0; i < length->len; i++) {
         if (!is_digit(length->at[i]))
-            return refuse(out_fault, 400, "Content-Length is a number of bytes");
+            return refuse(out_fault, 400, "Content-Length must be a number of bytes");
         head->content_length = head->content_length * 10 + (length->at[i] - '0');
     }
     return DN_OK;
@@ -277,10 +283,12 @@ static int read_coding(http_head *head, http_fault *out_fault) {
 
     if (!coding) return DN_OK;
     if (head->content_length >= 0)
-        return refuse(out_fault, 400, "it is Content-Length or Transfer-Encoding, not both");
-    if (head->is_http10) return refuse(out_fault, 400, "HTTP/1.0 has no Transfer-Encoding");
+        return refuse(out_fault, 400,
+                      "Content-Length and Transfer-Encoding must not be used together");
+    if (head->is_http10)
+        return refuse(out_fault, 400, "Transfer-Encoding is not allowed in HTTP/1.0");
     if (fields_called(head, "transfer-encoding") > 1 || !http_text_is_like(*coding, "chunked"))
-        return refuse(out_fault, 400, "the only Transfer-Encoding understood is chunked, once");
+        return refuse(out_fault, 400, "Transfer-Encoding must be chunked, once");
     head->chunked = true;
     return DN_OK;
 }
@@ -292,7 +300,8 @@ static int read_content_coding(const http_head *head, http_fault *out_fault) {
     if (!coding || (head->content_length <= 0 && !head->chunked)) return DN_OK;
     if (fields_called(head, "content-encoding") == 1 && http_text_is_like(*coding, "identity"))
         return DN_OK;
-    return refuse(out_fault, 415, "a body is taken as it is, without a Content-Encoding");
+    return refuse(out_fault, 415,
+                  "compressed bodies are not supported; leave out Content-Encoding");
 }
 
 static int read_expect(http_head *head, http_fault *out_fault) {
@@ -300,7 +309,7 @@ static int read_expect(http_head *head, http_fault *out_fault) {
 
     if (!expect || head->is_http10) return DN_OK;
     if (!http_text_is_like(*expect, "100-continue"))
-        return refuse(out_fault, 417, "the only thing to Expect is 100-continue");
+        return refuse(out_fault, 417, "Expect must be 100-continue");
     head->expects_continue = true;
     return DN_OK;
 }
@@ -329,7 +338,7 @@ int http_head_read(const char *bytes, size_t len, http_head *out, http_fault *ou
     }
     if (rc == DN_OK) rc = read_host(out, out_fault);
     if (rc == DN_OK && fields_called(out, "authorization") > 1)
-        rc = refuse(out_fault, 400, "a request has one Authorization");
+        rc = refuse(out_fault, 400, "only one Authorization header is allowed");
     if (rc == DN_OK) rc = read_length(out, out_fault);
     if (rc == DN_OK) rc = read_coding(out, out_fault);
     if (rc == DN_OK) rc = read_content_coding(out, out_fault);

@@ -1,32 +1,32 @@
-/* http_response.h - an answer of HTTP, from its parts to the bytes that go out. */
+/* http_response.h - an HTTP response, from its parts to the bytes that are sent. */
 #ifndef DIURNAL_API_HTTP_RESPONSE_H
 #define DIURNAL_API_HTTP_RESPONSE_H
 
 #include "http_head.h"
 
-enum { HTTP_DETAIL_MAX = 256 };
+enum { HTTP_DETAIL_MAX = 512 };
 
 typedef struct http_response {
     int         status;
     const char *type;   /* of the body; NULL: there is none */
     const char *allow;  /* with a 405: the methods there are */
-    const char *cache;  /* who may keep it, and for how long; NULL: nobody */
-    const char *policy; /* Content-Security-Policy; NULL: nothing in it is ever loaded or run */
-    const char *fields; /* more of the head: NAME: VALUE CR LF, as often as wanted; NULL: none */
+    const char *cache;  /* Cache-Control; NULL: no-store */
+    const char *policy; /* Content-Security-Policy; NULL: nothing may be loaded or run */
+    const char *fields; /* more headers, each NAME: VALUE CR LF; NULL: none */
     char       *body;   /* of malloc, or NULL */
     size_t      body_len;
     char        tag[24];  /* of http_refine: in quotes; "": none */
-    bool varies, gzipped; /* likewise: another who asks may get it in another form; this is gzip */
+    bool varies, gzipped; /* likewise: the form depends on Accept-Encoding; this one is gzip */
 } http_response;
 
 /* Takes body (of malloc). */
 http_response http_answer(int status, const char *type, char *body, size_t len);
-/* A text of one's own making, copied; without memory for it, a 503 without a word. */
+/* A plain text, copied; without memory for it a 503 without a body. */
 http_response http_answer_text(int status, const char *text);
 /* A problem document (RFC 9457). detail is a sentence; every byte is harmless. */
 http_response http_problem(int status, const char *detail);
 
-/* The head of an answer that has no end; NULL: out of memory. */
+/* The head of a response without end; NULL: out of memory. */
 char *http_response_stream(const char *type, int64_t now_ms, size_t *out_len);
 
 const char *http_reason(int status); /* "Not Found" */

@@ -1,30 +1,47 @@
 /* idempotency.c - see idempotency.h. */
 #include "idempotency.h"
 
+#include <assert.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
-void once_drop(once *o, once_entry *entry) {
-    for (size_t i = 0; i < ONCE_MAX; i++)
-        if (o->entries[i] == entry) o->entries[i] = NULL;
-    o->bytes -= entry->answer_len;
+bool idempotency_is_sound(const idempotency *table) {
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < IDEMPOTENCY_MAX; i++) {
+        const idempotency_entry *e = table->entries[i];
+        if (!e) continue;
+        const bool answered = e->state == IDEMPOTENCY_ANSWERED;
+        if (e->state == IDEMPOTENCY_NEW || e->state == IDEMPOTENCY_NO_MEMORY) return false;
+        if ((e->answer != NULL) != answered || (e->held > 0 && !answered)) return false;
+        bytes += e->answer_len;
+    }
+    return bytes == table->bytes && bytes <= IDEMPOTENCY_BYTES_MAX;
+}
+
+void idempotency_forget(idempotency *table, idempotency_entry *entry) {
+    assert(idempotency_is_sound(table));
+    for (size_t i = 0; i < IDEMPOTENCY_MAX; i++)
+        if (table->entries[i] == entry) table->entries[i] = NULL;
+    table->bytes -= entry->answer_len;
     free(entry->answer);
     free(entry);
+    assert(idempotency_is_sound(table));
 }
 
-void once_done(once *o) {
-    for (size_t i = 0; i < ONCE_MAX; i++)
-        if (o->entries[i]) once_drop(o, o->entries[i]);
+void idempotency_done(idempotency *table) {
+    for (size_t i = 0; i < IDEMPOTENCY_MAX; i++)
+        if (table->entries[i]) idempotency_forget(table, table->entries[i]);
 }
 
-/* Each part behind its length: no two requests are the same bytes. */
-static bool key_digest(uint64_t who, http_text method, http_text path, http_text key,
-                       uint8_t out[ONCE_DIGEST]) {
+/* Each part follows its length, so that no two requests have the same bytes. */
+static bool key_digest(uint64_t token, http_text method, http_text path, http_text key,
+                       uint8_t out[IDEMPOTENCY_DIGEST]) {
     const http_text parts[] = {method, path, key};
     EVP_MD_CTX     *sum = EVP_MD_CTX_new();
     bool            fine = sum && EVP_DigestInit_ex(sum, EVP_sha256(), NULL) == 1 &&
-                EVP_DigestUpdate(sum, &who, sizeof who) == 1;
+                EVP_DigestUpdate(sum, &token, sizeof token) == 1;
 
     for (size_t i = 0; fine && i < sizeof parts / sizeof *parts; i++)
         fine = EVP_DigestUpdate(sum, &parts[i].len, sizeof parts[i].len) == 1 &&
@@ -34,83 +51,100 @@ static bool key_digest(uint64_t who, http_text method, http_text path, http_text
     return fine;
 }
 
-static bool may_go(const once_entry *e) { return e && e->found != ONCE_UNDER_WAY && e->held == 0; }
+static bool is_evictable(const idempotency_entry *e) {
+    return e && e->state != IDEMPOTENCY_IN_PROGRESS && e->held == 0;
+}
 
-static void drop_old(once *o, int64_t now_ms) {
-    for (size_t i = 0; i < ONCE_MAX; i++) {
-        once_entry *e = o->entries[i];
-        if (may_go(e) && now_ms - e->since_ms >= ONCE_MS) once_drop(o, e);
+static void forget_expired(idempotency *table, int64_t now_ms) {
+    for (size_t i = 0; i < IDEMPOTENCY_MAX; i++) {
+        idempotency_entry *e = table->entries[i];
+        if (is_evictable(e) && now_ms - e->since_ms >= IDEMPOTENCY_MS) idempotency_forget(table, e);
     }
 }
 
-/* False: none may go. */
-static bool drop_oldest(once *o) {
-    once_entry *oldest = NULL;
+/* False: no entry can be evicted. */
+static bool evict_oldest(idempotency *table) {
+    idempotency_entry *oldest = NULL;
 
-    for (size_t i = 0; i < ONCE_MAX; i++) {
-        once_entry *e = o->entries[i];
-        if (may_go(e) && (!oldest || e->since_ms < oldest->since_ms)) oldest = e;
+    for (size_t i = 0; i < IDEMPOTENCY_MAX; i++) {
+        idempotency_entry *e = table->entries[i];
+        if (is_evictable(e) && (!oldest || e->since_ms < oldest->since_ms)) oldest = e;
     }
-    if (oldest) once_drop(o, oldest);
+    if (oldest) idempotency_forget(table, oldest);
     return oldest != NULL;
 }
 
-static once_entry **place(once *o) {
-    for (size_t i = 0; i < ONCE_MAX; i++)
-        if (!o->entries[i]) return &o->entries[i];
-    return drop_oldest(o) ? place(o) : NULL;
+static idempotency_entry **free_place(idempotency *table) {
+    for (size_t i = 0; i < IDEMPOTENCY_MAX; i++)
+        if (!table->entries[i]) return &table->entries[i];
+    return evict_oldest(table) ? free_place(table) : NULL;
 }
 
-once_found once_look(once *o, uint64_t who, http_text method, http_text path, http_text key,
-                     int64_t now_ms, once_entry **out_entry) {
-    uint8_t digest[ONCE_DIGEST];
+static idempotency_entry *entry_of(const idempotency *table,
+                                   const uint8_t      digest[IDEMPOTENCY_DIGEST]) {
+    for (size_t i = 0; i < IDEMPOTENCY_MAX; i++) {
+        idempotency_entry *e = table->entries[i];
+        if (e && memcmp(e->key, digest, IDEMPOTENCY_DIGEST) == 0) return e;
+    }
+    return NULL;
+}
 
-    drop_old(o, now_ms);
-    if (!key_digest(who, method, path, key, digest)) return ONCE_NO_ROOM;
-    for (size_t i = 0; i < ONCE_MAX; i++) {
-        once_entry *e = o->entries[i];
-        if (!e || memcmp(e->key, digest, sizeof digest) != 0) continue;
-        if (e->found != ONCE_KNOWN) return e->found;
+idempotency_state idempotency_find(idempotency *table, uint64_t token, http_text method,
+                                   http_text path, http_text key, int64_t now_ms,
+                                   idempotency_entry **out_entry) {
+    uint8_t digest[IDEMPOTENCY_DIGEST];
+
+    forget_expired(table, now_ms);
+    if (!key_digest(token, method, path, key, digest)) return IDEMPOTENCY_NO_MEMORY;
+    idempotency_entry *e = entry_of(table, digest);
+    if (e) {
+        if (e->state != IDEMPOTENCY_ANSWERED) return e->state;
         e->held++;
         *out_entry = e;
-        return ONCE_KNOWN;
+        return IDEMPOTENCY_ANSWERED;
     }
-    once_entry **at = place(o);
-    if (!at || !(*at = calloc(1, sizeof **at))) return ONCE_NO_ROOM;
-    (*at)->found = ONCE_UNDER_WAY;
-    (*at)->since_ms = now_ms;
-    memcpy((*at)->key, digest, sizeof digest);
-    *out_entry = *at;
-    return ONCE_NEW;
+    idempotency_entry **place = free_place(table);
+    if (!place || !(*place = calloc(1, sizeof **place))) return IDEMPOTENCY_NO_MEMORY;
+    (*place)->state = IDEMPOTENCY_IN_PROGRESS;
+    (*place)->since_ms = now_ms;
+    memcpy((*place)->key, digest, sizeof digest);
+    *out_entry = *place;
+    assert(idempotency_is_sound(table));
+    return IDEMPOTENCY_NEW;
 }
 
-void once_keep(once *o, once_entry *entry, const uint8_t body[ONCE_DIGEST],
-               const http_response *r) {
-    while (r->body_len > ONCE_BYTES_MAX - o->bytes && drop_oldest(o)) {}
-    entry->answer = r->body_len <= ONCE_BYTES_MAX - o->bytes ? malloc(r->body_len + 1) : NULL;
+void idempotency_keep(idempotency *table, idempotency_entry *entry,
+                      const uint8_t body[IDEMPOTENCY_DIGEST], const http_response *r) {
+    while (r->body_len > IDEMPOTENCY_BYTES_MAX - table->bytes && evict_oldest(table)) {}
+    entry->answer =
+        r->body_len <= IDEMPOTENCY_BYTES_MAX - table->bytes ? malloc(r->body_len + 1) : NULL;
     if (!entry->answer) {
-        once_lose(entry);
+        idempotency_mark_lost(entry);
         return;
     }
     if (r->body_len > 0) memcpy(entry->answer, r->body, r->body_len);
-    memcpy(entry->body, body, ONCE_DIGEST);
+    memcpy(entry->body, body, IDEMPOTENCY_DIGEST);
     entry->answer_len = r->body_len;
     entry->status = r->status;
     entry->type = r->type;
-    entry->found = ONCE_KNOWN;
-    o->bytes += r->body_len;
+    entry->state = IDEMPOTENCY_ANSWERED;
+    table->bytes += r->body_len;
+    assert(idempotency_is_sound(table));
 }
 
-void once_lose(once_entry *entry) { entry->found = ONCE_LOST; }
+void idempotency_mark_lost(idempotency_entry *entry) { entry->state = IDEMPOTENCY_LOST; }
 
-void once_doubt(once_entry *entry, int64_t now_ms) {
-    entry->found = ONCE_UNSURE;
+void idempotency_mark_unknown(idempotency_entry *entry, int64_t now_ms) {
+    entry->state = IDEMPOTENCY_UNKNOWN;
     entry->since_ms = now_ms;
 }
 
-void once_release(once_entry *entry) { entry->held--; }
+void idempotency_release(idempotency_entry *entry) {
+    assert(entry->held > 0);
+    entry->held--;
+}
 
-http_response once_answer(const once_entry *entry) {
+http_response idempotency_replay(const idempotency_entry *entry) {
     char *body = malloc(entry->answer_len + 1);
 
     if (!body) return http_problem(503, "out of memory");

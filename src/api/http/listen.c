@@ -87,7 +87,7 @@ static void say_why(const char *address, char why[DN_WEB_WHY]) {
                  address);
     else if (errno == EACCES)
         snprintf(why, DN_WEB_WHY,
-                 "listen: %s is not for this user: ports below 1024 need CAP_NET_BIND_SERVICE",
+                 "listen: no permission for %s; ports below 1024 need CAP_NET_BIND_SERVICE",
                  address);
     else snprintf(why, DN_WEB_WHY, "listen: cannot listen at %s: %s", address, strerror(errno));
 }
@@ -106,18 +106,19 @@ static int look_up(const char *address, int ai_flags, struct addrinfo **out_foun
     }
     const int code = getaddrinfo(host, port, &hints, out_found);
     if (code == 0 || (code == EAI_NONAME && ai_flags & AI_NUMERICHOST)) return DN_OK;
-    snprintf(why, DN_WEB_WHY, "listen: there is no address %.200s: %s", host, gai_strerror(code));
+    snprintf(why, DN_WEB_WHY, "listen: unknown address %.200s: %s", host, gai_strerror(code));
     return DN_EIO;
 }
 
 static int check_reach(const struct addrinfo *a, const char *address, bool elsewhere,
                        char why[DN_WEB_WHY]) {
     if (elsewhere || is_loopback(a->ai_addr)) return DN_OK;
-    snprintf(why, DN_WEB_WHY,
-             "listen: %s can be reached from other machines, and nothing is encrypted: set "
-             "tls_certificate and tls_key, listen at 127.0.0.1, or say --insecure-listen if "
-             "something in front sees to that",
-             address);
+    snprintf(
+        why, DN_WEB_WHY,
+        "listen: %s can be reached from other machines without encryption; set tls_certificate "
+        "and tls_key, listen at 127.0.0.1, or use --insecure-listen behind a proxy that "
+        "encrypts",
+        address);
     return DN_EINVAL;
 }
 

@@ -40,7 +40,9 @@ static const check_rule rules[] = {
      " OR h.context_epoch > u.context_epoch OR h.context_epoch < 1",
      "a hook has no cutoff"},
     {"SELECT n FROM tokens WHERE length(hash) <> 32 OR scope NOT IN (1, 2, 3)"
-     " OR length(CAST(name AS BLOB)) > 64",
+     " OR length(CAST(name AS BLOB)) > 64 OR length(CAST(tenant AS BLOB)) NOT BETWEEN 1 AND 64"
+     " OR length(CAST(user AS BLOB)) NOT BETWEEN 1 AND 128"
+     " OR (user IS NOT NULL AND tenant IS NULL)",
      "a token's row is none that can be written"},
     {"SELECT day FROM day_totals WHERE success < 0 OR cutoff < 0 OR missed < 0",
      "a day's totals are below zero"},

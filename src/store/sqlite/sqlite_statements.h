@@ -57,9 +57,10 @@
                  " FROM hooks h CROSS JOIN users u ON u.n = h.user ORDER BY h.next_ms, h.n")       \
     X(HOOKS_AFTER, "SELECT attempts, next_ms FROM hooks WHERE next_ms > ?1")                       \
                                                                                                    \
-    X(TOKENS, "SELECT n, hash, name, scope, made_ms, ends_ms FROM tokens ORDER BY n")              \
-    X(TOKEN_INSERT, "INSERT INTO tokens (hash, name, scope, made_ms, ends_ms)"                     \
-                    " VALUES (?1, ?2, ?3, ?4, ?5)")                                                \
+    X(TOKENS,                                                                                      \
+      "SELECT n, hash, name, scope, made_ms, ends_ms, tenant, user FROM tokens ORDER BY n")        \
+    X(TOKEN_INSERT, "INSERT INTO tokens (hash, name, scope, made_ms, ends_ms, tenant, user)"       \
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                        \
     X(TOKEN_DELETE, "DELETE FROM tokens WHERE n = ?1")
 
 typedef enum db_stmt {

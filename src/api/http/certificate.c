@@ -1,4 +1,4 @@
-/* web_tls.c - the certificate of the HTTP door, for who opens it. */
+/* certificate.c - the TLS certificate, as web.h offers it. */
 #include "http/http_tls.h"
 #include "web.h"
 
