@@ -161,7 +161,7 @@ static int send_question(dn_self *self, const api_world *w, feed *f, feed_questi
         dn_ref   to;
         uint32_t kind;
     } questions[] = {
-        [FEED_RUNNING] = {w->executor, MSG_ASK_RUNNING},
+        [FEED_RUNNING] = {w->queue, MSG_ASK_RUNNING},
         [FEED_MINUTES] = {w->tick, MSG_ASK_MINUTES},
         [FEED_TICK] = {w->tick, MSG_ASK_STATUS},
         [FEED_QUEUE] = {w->queue, MSG_ASK_STATUS},

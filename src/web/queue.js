@@ -25,7 +25,7 @@ export function queueView({ model }) {
         figures.running.set(number(executor.in_flight), `of ${number(executor.max_concurrency)}`);
         figures.started.set(number(executor.started), 'since the start');
         figures.failed.set(number(executor.error + executor.timeout), stopped ? `${share(executor.error + executor.timeout, stopped)}; ${number(executor.timeout)} timed out` : '');
-        figures.late.set(number(executor.late_success));
+        figures.late.set(number(queue.late_success));
         const values = [queue.queued_peak, executor.in_flight_peak, queue.deduped, queue.throttled, queue.expired];
         Object.values(facts).forEach((node, i) => setText(node, number(values[i])));
     }

@@ -89,7 +89,7 @@ static int stage_on_ask(dn_self *self, void *state, const dn_msg *msg) {
 
 /* The head of the request, with a token that may read. */
 static void write_request(void) {
-    dn_token   token = {.n = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_READ};
+    dn_token   token = {.id = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_READ};
     char       text[DN_TOKEN_TEXT];
     http_fault fault;
 

@@ -436,7 +436,11 @@ TEST(tokens_of_a_file_of_version_2_belong_to_no_tenant_and_no_user) {
     dn_token  token = {.scope = DN_SCOPE_READ, .ends_ms = INT64_MAX}, there = {.tenant_len = 1};
     size_t    len = 0;
 
-    CHECK_INT(dn_store_token_add(store, &token), DN_OK);
+    dn_write_result added;
+    CHECK_INT(dn_store_write(store,
+                             &(dn_write){.op = DN_WRITE_TOKEN_ADD, .token_add = {.token = &token}},
+                             1, &added, NULL),
+              DN_OK);
     dn_store_free(store);
     sql_do(kit_path("data/diurnal.db"),
            "ALTER TABLE tokens DROP COLUMN tenant; ALTER TABLE tokens DROP COLUMN user;"
@@ -444,7 +448,7 @@ TEST(tokens_of_a_file_of_version_2_belong_to_no_tenant_and_no_user) {
     store = kit_open(kit_path("data"));
     CHECK_INT(dn_store_tokens(store, &there, 1, &len), DN_OK);
     CHECK_UINT(len, 1);
-    CHECK_UINT(there.n, token.n);
+    CHECK_UINT(there.id, added.token_id);
     CHECK_UINT(there.tenant_len, 0);
     CHECK_UINT(there.user_len, 0);
     dn_store_free(store);

@@ -24,18 +24,18 @@ json_t *json_of_tick_status(const dn_tick_status *s) {
 }
 
 json_t *json_of_queue_status(const dn_queue_status *s) {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "queued", number(s->queued), "running",
-                     number(s->running), "known", number(s->known), "deduped", number(s->deduped),
-                     "throttled", number(s->throttled), "expired", number(s->expired),
-                     "queued_peak", number(s->queued_peak));
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "queued", number(s->queued),
+                     "running", number(s->running), "known", number(s->known), "deduped",
+                     number(s->deduped), "throttled", number(s->throttled), "expired",
+                     number(s->expired), "late_success", number(s->late), "queued_peak",
+                     number(s->queued_peak));
 }
 
-json_t *json_of_executor_status(const dn_executor_status *s, uint64_t late) {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "in_flight", number(s->in_flight),
+json_t *json_of_executor_status(const dn_executor_status *s) {
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "in_flight", number(s->in_flight),
                      "max_concurrency", number(s->max_concurrency), "in_flight_peak",
                      number(s->in_flight_peak), "started", number(s->started), "ok", number(s->ok),
-                     "error", number(s->failed), "timeout", number(s->timed_out), "late_success",
-                     number(late));
+                     "error", number(s->failed), "timeout", number(s->timed_out));
 }
 
 static const char *state_of(const dn_slo_status *s) {

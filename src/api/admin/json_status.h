@@ -13,7 +13,6 @@ json_t *json_of_kv_status(const dn_kv_status *s);
 json_t *json_of_slo_report(const dn_slo_report *r);
 json_t *json_of_tick_status(const dn_tick_status *s);
 json_t *json_of_queue_status(const dn_queue_status *s);
-/* late: dn_queue_status.late, of what the executor ran. */
-json_t *json_of_executor_status(const dn_executor_status *s, uint64_t late);
+json_t *json_of_executor_status(const dn_executor_status *s);
 
 #endif

@@ -22,8 +22,8 @@ static void actors_free(void *state) {
 
 static json_t *json_of_actor(const api_world *w, const dn_report *r, const dn_actor_report *a) {
     return json_pack("{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:f, s:f, s:I, s:I}", "name", a->name,
-                     "class", a->cls, "loop", r->loop, "supervisor",
-                     dn_service_supervisor_of(w->service, a->name, a->cls), "mailbox",
+                     "class", a->actor_class, "loop", r->loop, "supervisor",
+                     dn_service_supervisor_of(w->service, a->name, a->actor_class), "mailbox",
                      (json_int_t)a->depth, "mailbox_peak", (json_int_t)a->depth_peak, "handled",
                      (json_int_t)a->handled, "busy_ms", (double)a->busy_ns / 1e6, "longest_ms",
                      (double)a->longest_ns / 1e6, "heap_bytes", (json_int_t)a->heap_bytes,

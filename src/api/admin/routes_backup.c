@@ -63,8 +63,7 @@ enum { COPY_OFFSET };
 static const field copy_query[] = {
     [COPY_OFFSET] = {.name = "offset", .type = FIELD_NUMBER, .max = INT64_MAX}, {.name = NULL}};
 
-static route_step reply_piece(dn_self *self, const api_world *w, exchange *x,
-                              const dn_msg *reply) {
+static route_step reply_piece(dn_self *self, const api_world *w, exchange *x, const dn_msg *reply) {
     const dn_kv_copy_piece *piece = dn_msg_body_borrow(reply);
 
     (void)self, (void)w;
@@ -99,7 +98,7 @@ static route_step get_piece(dn_self *self, const api_world *w, exchange *x) {
 
 const route routes_backup[] = {
     {"POST", "/api/v1/backup", DN_SCOPE_ADMIN, ROUTE_JSON, post_backup, .members = backup_members},
-    {"POST", "/api/v1/backup/copies", DN_SCOPE_ADMIN, ROUTE_NO_BODY, post_copy},
+    {"POST", "/api/v1/backup/copies", DN_SCOPE_ADMIN, ROUTE_NO_BODY, post_copy, .query = NULL},
     {"GET", "/api/v1/backup/copies/{id}", DN_SCOPE_ADMIN, ROUTE_NO_BODY, get_piece,
      .query = copy_query},
     {.method = NULL},

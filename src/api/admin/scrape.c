@@ -3,9 +3,9 @@
  * what was counted is the process's. */
 #include "scrape.h"
 
+#include "daily/daily_messages.h"
 #include "metric_set.h"
 #include "obs/slo_watcher.h"
-#include "daily/daily_messages.h"
 #include "web.h"
 
 #include <stdio.h>

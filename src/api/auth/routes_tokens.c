@@ -11,7 +11,7 @@ static json_t *text_or_null(const char *text, size_t len) {
 }
 
 static json_t *json_of_token(const dn_token *t) {
-    return json_pack("{s:I, s:s%, s:s, s:o, s:o, s:o, s:o}", "id", (json_int_t)t->n, "name",
+    return json_pack("{s:I, s:s%, s:s, s:o, s:o, s:o, s:o}", "id", (json_int_t)t->id, "name",
                      t->name, (size_t)t->name_len, "scope", dn_scope_text(t->scope), "tenant",
                      text_or_null(t->tenant, t->tenant_len), "user",
                      text_or_null(t->user, t->user_len), "created_at", json_of_instant(t->made_ms),

@@ -43,7 +43,7 @@ static route_step reply_users(dn_self *self, const api_world *w, exchange *x, co
 static route_step list_users(dn_self *self, const api_world *w, exchange *x) {
     const uint64_t after_n = (uint64_t)field_number(&x->query.at[USERS_CURSOR], 0);
 
-    return exchange_call(self, x, w->kv, MSG_KV_BY_NUMBER, &after_n, sizeof after_n, reply_users);
+    return exchange_call(self, x, w->kv, MSG_KV_LOAD, &after_n, sizeof after_n, reply_users);
 }
 
 /* ---- Records of a day: [n, status, class, attempts, at_ms] ---- */
@@ -65,10 +65,10 @@ static route_step reply_records(dn_self *self, const api_world *w, exchange *x,
     if (!rows) return reply_store_error(x, ledger_rows_status(reply));
     json_t *items = json_array();
     for (size_t i = 0; i < len; i++)
-        reply_append(&items,
-                     json_pack("[I, i, i, i, I]", (json_int_t)rows[i].n, (int)rows[i].status,
-                               (int)rows[i].cls, (int)rows[i].attempts, (json_int_t)rows[i].at_ms));
-    return reply_numbered(x, items, len > 0 ? (int64_t)rows[len - 1].n : 0);
+        reply_append(&items, json_pack("[I, i, i, i, I]", (json_int_t)rows[i].registration,
+                                       (int)rows[i].status, (int)rows[i].error_class,
+                                       (int)rows[i].attempts, (json_int_t)rows[i].at_ms));
+    return reply_numbered(x, items, len > 0 ? (int64_t)rows[len - 1].registration : 0);
 }
 
 static route_step list_records(dn_self *self, const api_world *w, exchange *x) {

@@ -163,8 +163,7 @@ static route_step committed(dn_self *self, const api_world *w, exchange *x, cons
     const dn_day            today = dn_day_of_ms(dn_now_ms(self));
     for (size_t i = 0; i < len && i < b->sets; i++) {
         if (answers[i].status == DN_EAWAY)
-            return exchange_answer(x, http_problem(503, "the store cannot be reached: send all of "
-                                                        "it again"));
+            return reply_problem(x, 503, "the store cannot be reached; send everything again");
         if (answers[i].status == DN_EFULL)
             return reply_problem(x, 507,
                                  "the disk is full; free some space and send everything again");

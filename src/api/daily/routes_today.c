@@ -80,7 +80,7 @@ static reply_fn take_users;
 static route_step ask_users(dn_self *self, const api_world *w, exchange *x) {
     const today_state *t = x->state;
 
-    return exchange_call(self, x, w->kv, MSG_KV_BY_NUMBER, &t->through_n, sizeof t->through_n,
+    return exchange_call(self, x, w->kv, MSG_KV_LOAD, &t->through_n, sizeof t->through_n,
                          take_users);
 }
 
@@ -101,8 +101,8 @@ static route_step take_rows(dn_self *self, const api_world *w, exchange *x, cons
     if (!rows) return reply_store_error(x, ledger_rows_status(reply));
     for (size_t i = 0; i < t->page_len; i++) {
         const due_user *u = &t->page[i];
-        while (at < len && rows[at].n < u->n) at++;
-        const bool has_row = at < len && rows[at].n == u->n;
+        while (at < len && rows[at].registration < u->n) at++;
+        const bool has_row = at < len && rows[at].registration == u->n;
         count_user(&t->minutes.at[u->due], u, has_row ? &rows[at] : NULL);
     }
     return ask_users(self, w, x);
@@ -177,7 +177,7 @@ static route_step get_today(dn_self *self, const api_world *w, exchange *x) {
     today_state *t = exchange_keep(x, sizeof *t, today_free);
     if (!t) return reply_no_memory(x);
     t->day = day;
-    return exchange_call(self, x, w->executor, MSG_ASK_RUNNING, NULL, 0, take_running);
+    return exchange_call(self, x, w->queue, MSG_ASK_RUNNING, NULL, 0, take_running);
 }
 
 /* ---- GET /api/v1/daily/running: the oldest first ---- */
@@ -221,7 +221,7 @@ static route_step reply_running(dn_self *self, const api_world *w, exchange *x,
 }
 
 static route_step list_running(dn_self *self, const api_world *w, exchange *x) {
-    return exchange_call(self, x, w->executor, MSG_ASK_RUNNING, NULL, 0, reply_running);
+    return exchange_call(self, x, w->queue, MSG_ASK_RUNNING, NULL, 0, reply_running);
 }
 
 const route routes_today[] = {

@@ -52,41 +52,22 @@ static const field put_members[] = {
     {.name = NULL},
 };
 
-/* What put_user keeps until the user is read back. */
-typedef struct put_state {
-    bool is_new, begins_tomorrow;
-} put_state;
-
 static route_step put_done(dn_self *self, const api_world *w, exchange *x, const dn_msg *reply) {
-    const dn_kv_user_answer *answer = DN_BODY(dn_kv_user_answer, reply);
-    const put_state         *put = x->state;
+    const dn_kv_set_answer *answer = DN_BODY(dn_kv_set_answer, reply);
+    const bool              is_new = answer->wrote == DN_WROTE_NEW;
+    const dn_day            today = dn_day_of_ms(dn_now_ms(self));
 
-    (void)self, (void)w;
+    (void)w;
     if (answer->status != DN_OK) return reply_store_error(x, answer->status);
     json_t *user = json_of_user(&answer->user);
-    if (put->begins_tomorrow &&
+    if (is_new && !x->members.at[PUT_STARTS_ON].given && answer->user.starts_on > today &&
         json_object_set_new(user, "note",
                             json_string("today's cutoff has passed, so the first day is tomorrow; "
                                         "use \"starts_on\":\"today\" to begin today")) < 0) {
         json_decref(user);
         return reply_no_memory(x);
     }
-    return reply_json(x, put->is_new ? 201 : 200, user);
-}
-
-static route_step put_written(dn_self *self, const api_world *w, exchange *x, const dn_msg *reply) {
-    const dn_kv_set_answer *answer = DN_BODY(dn_kv_set_answer, reply);
-    const dn_day            today = dn_day_of_ms(dn_now_ms(self));
-    dn_kv_id                id;
-
-    if (answer->status != DN_OK) return reply_store_error(x, answer->status);
-    put_state *put = exchange_keep(x, sizeof *put, NULL);
-    if (!put) return reply_no_memory(x);
-    put->is_new = answer->wrote == DN_WROTE_NEW;
-    put->begins_tomorrow =
-        put->is_new && !x->members.at[PUT_STARTS_ON].given && answer->starts_on > today;
-    if (!exchange_id(x, &id)) return ROUTE_DONE;
-    return exchange_call(self, x, w->kv, MSG_KV_USER, &id, sizeof id, put_done);
+    return reply_json(x, is_new ? 201 : 200, user);
 }
 
 /* False: the response says what is wrong. */
@@ -116,7 +97,7 @@ static route_step put_user(dn_self *self, const api_world *w, exchange *x) {
     set->id_len = id.len;
     memcpy(set->id, id.id, id.len);
     return exchange_call(self, x, w->kv, MSG_KV_SET, set, dn_pipe_stride(sizeof *set + id.len),
-                         put_written);
+                         put_done);
 }
 
 /* ---- The list ---- */
