@@ -27,6 +27,7 @@ static void boots_watched(void) {
     dn_service_tree_make(&w.config, edge, 2, &w.tree);
     const int rc = dn_sim_boot(w.sim, &root);
     CHECK_MSG(rc == DN_OK || rc == DN_PENDING, "the tree does not start: %s", dn_error_text(rc));
+    (void)dn_sim_settle(w.sim);
 }
 
 static void users(const char *prefix, int n, uint32_t due) {
