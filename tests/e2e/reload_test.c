@@ -344,7 +344,7 @@ static void serve_with_a_job_that_hangs(place *p, endpoint *e) {
     WAIT_FOR(atomic_load(&e->running) == 1, 20000);
     (void)config_write(p, "shutdown_grace_ms = 3600000\nmax_concurrency = 7\n");
     hang_up(p);
-    WAIT_FOR(place_has_said(p, "running jobs may finish, for at most"), 20000);
+    WAIT_FOR(place_has_said(p, "running jobs may finish within"), 20000);
 }
 
 TEST(a_running_job_may_finish_first_and_more_hangups_change_nothing) {

@@ -274,7 +274,7 @@ TEST(sigterm_lets_a_running_job_finish_and_commits_it) {
     set(p, "ada", 30);
     WAIT_FOR(atomic_load(&e->running) == 1, 20000);
     place_signal(p, SIGTERM);
-    WAIT_FOR(place_has_said(p, "running jobs may finish, for at most"), 20000);
+    WAIT_FOR(place_has_said(p, "running jobs may finish within"), 20000);
     atomic_store(&e->held, 0);
     CHECK_INT(place_wait(p), 0);
     place_serve(p, ARGS(endpoint_flag(e)));
@@ -291,7 +291,7 @@ TEST(a_second_sigterm_does_not_wait) {
     set(p, "ada", 30);
     WAIT_FOR(atomic_load(&e->running) == 1, 20000);
     place_signal(p, SIGTERM);
-    WAIT_FOR(place_has_said(p, "running jobs may finish, for at most"), 20000);
+    WAIT_FOR(place_has_said(p, "running jobs may finish within"), 20000);
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 1);
     CHECK(place_has_said(p, "stopped at once by a second signal"));
