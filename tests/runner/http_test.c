@@ -5,6 +5,7 @@
 #include "peer.h"
 #include "stage.h"
 
+#include <curl/curl.h>
 #include <dlfcn.h>
 #include <netdb.h>
 #include <sys/resource.h>
@@ -748,6 +749,100 @@ TEST(hanging_runs_do_not_hold_up_the_others) {
         CHECK_INT(s->runs[i].messages, 1);
         CHECK_MSG(s->runs[i].after_ms < SOON_MS, "%lld", (long long)s->runs[i].after_ms);
     }
+    peer_sees_all_closed();
+}
+
+/* ---- Many runners ---- */
+
+enum { RUNNERS = 100 };
+
+/* Stands before libcurl's, and counts. */
+static int multis;
+
+CURLM *curl_multi_init(void) {
+    CURLM *(*next)(void);
+
+    *(void **)&next = dlsym(RTLD_NEXT, "curl_multi_init");
+    multis++;
+    return next();
+}
+
+/* The last request is answered when the connections of all others are closed. */
+static void answers_last_when_alone(int fd) {
+    while (peer_reads(fd)) {
+        while (atomic_load(&peer_seen->requests) > RUNNERS &&
+               atomic_load(&peer_seen->closed) < RUNNERS - 1)
+            peer_naps(1);
+        (void)peer_says(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    }
+}
+
+/* Asks with one runner after another; then only the first stays, and asks once more. */
+typedef struct many {
+    const stage *s;
+    dn_runner   *runners[RUNNERS];
+    dn_run      *run;
+    int          asked;
+} many;
+
+static void many_asks(dn_self *self, many *m) {
+    char                 key[64];
+    const dn_run_request request = stage_request(m->s, &m->s->runs[0], dn_now_ms(self), key);
+
+    CHECK_INT(dn_run_begin(m->runners[m->asked++ % RUNNERS], self, &request, STAGE_TOLD, &m->run),
+              DN_OK);
+    dn_own(self, m->run, dn_run_free);
+}
+
+static int many_init(dn_self *self, void *state, const void *config) {
+    many *m = state;
+    char  why[DN_RUNNER_WHY];
+
+    m->s = *(stage *const *)config;
+    for (int i = 0; i < RUNNERS; i++) {
+        CHECK_INT(dn_runner_new(self, &m->s->config, &m->runners[i], why), DN_OK);
+        dn_own(self, m->runners[i], dn_runner_free);
+    }
+    many_asks(self, m);
+    return DN_OK;
+}
+
+static int many_on_told(dn_self *self, void *state, const dn_msg *msg) {
+    many *m = state;
+
+    CHECK_INT(dn_run_outcome(*DN_BODY(dn_run_result, msg)), DN_OUTCOME_OK);
+    (void)dn_disown(self, m->run);
+    dn_run_free(m->run);
+    if (m->asked > RUNNERS) return DN_STOP;
+    for (int i = 1; i < RUNNERS && m->asked == RUNNERS; i++) {
+        (void)dn_disown(self, m->runners[i]);
+        dn_runner_free(m->runners[i]);
+    }
+    many_asks(self, m);
+    return DN_OK;
+}
+
+TEST(runners_of_a_loop_share_one_client_and_no_connection) {
+    static const dn_handler rows[] = {{STAGE_TOLD, many_on_told}};
+    static const dn_class class = {
+        .name = "many", .state_size = sizeof(many), .init = many_init, .handlers = DN_SLICE(rows)};
+    stage                  *s = one_run_at(answers_last_when_alone);
+    const dn_spawn_spec     root = {.cls = &class, .config = &s};
+    int                     leftovers = 0;
+    const dn_runtime_config config = {.notice = stage_hush, .notice_context = &leftovers};
+    dn_runtime             *rt;
+
+    s->config.concurrency_max = 1;
+    s->timeout_ms = SOON_MS;
+    stage_warms_up();
+    const int before = open_descriptors();
+    CHECK_INT(dn_runtime_new(&config, &rt), DN_OK);
+    CHECK_INT(dn_runtime_run(rt, &root), DN_OK);
+    dn_runtime_free(rt);
+    CHECK_INT(multis, 1);
+    CHECK_INT(atomic_load(&peer_seen->accepted), RUNNERS);
+    CHECK_INT(leftovers, 0);
+    CHECK_INT(open_descriptors(), before);
     peer_sees_all_closed();
 }
 

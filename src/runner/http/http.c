@@ -1,5 +1,5 @@
 /* http.c - a run is one POST.
- * Who is asked is found by http_resolve.c, how many at once is http_client.c's; here a request is put
+ * Who is asked is found by http_resolve.c, connections are http_client.c's; here a request is put
  * together, an answer read as far as it matters, and what went wrong said in a line. A run that
  * crashes its actor costs its connection.
  *
@@ -34,9 +34,7 @@ enum {
     HEADER_TEXTS_MAX = 4 * DN_RUN_KEY_MAX + SIGN_TEXT_MAX + 256, /* with their ends; see compose */
     BODY_SIZE_MIN = 1024,
     SOME_DAYS_MS = 7 * 24 * 3600 * 1000, /* a limit where another one holds */
-    STREAMS_EXPECTED =
-        16, /* HTTP/2: for so many runs a connection is opened, though each may carry more */
-    CONNECTION_LIFE_S = 300, /* then a new one: DNS may have moved the endpoint */
+    CONNECTION_LIFE_S = 300,             /* then a new one: DNS may have moved the endpoint */
 };
 
 typedef enum place { PLACE_NONE, PLACE_WAITS, PLACE_MOVES } place;
@@ -65,13 +63,12 @@ typedef TAILQ_HEAD(http_line, http_run) http_line;
 
 typedef struct http {
     char             *url, *ca_file;
-    bool              http2, version_seen;
-    uint32_t          concurrency_max;
+    bool              http2;
     int64_t           connect_ms, idle_ms;
     struct curl_slist always[2]; /* headers of every request */
     signer           *sign;      /* NULL: nothing is signed */
     resolver         *where;
-    http_loop        *loop;
+    http_route       *route;
     http_line         waiting; /* for an address */
     http_line         moving;  /* has a transfer; whoever has been silent longest is first */
     uv_timer_t       *idle;    /* NULL: silence is allowed */
@@ -109,8 +106,8 @@ static void let_go(http_run *r) {
     r->where = PLACE_NONE;
     if (r->transfer) {
         http_transfer *t = DN_TAKE(r->transfer);
-        http_loop_stop(h->loop, t);
-        http_loop_give(h->loop, t);
+        http_transfer_stop(t);
+        http_transfer_give(t);
     }
 }
 
@@ -189,7 +186,7 @@ static size_t on_body(char *data, size_t one, size_t len, void *context) {
 
     (void)one;
     touch(r);
-    http_loop_heard(http_of(r)->loop, t, len);
+    http_transfer_heard(t, len);
     if (kept > DN_RUN_ANSWER_MAX - r->received_len) kept = DN_RUN_ANSWER_MAX - r->received_len;
     if (!received_grow(r, r->received_len + kept)) kept = 0;
     if (kept > 0) memcpy(r->received + r->received_len, data, kept);
@@ -204,7 +201,7 @@ static size_t on_header(char *data, size_t one, size_t len, void *context) {
 
     (void)one;
     touch(r);
-    http_loop_heard(http_of(r)->loop, t, len);
+    http_transfer_heard(t, len);
     r->header_bytes += len;
     if (r->header_bytes > HEADERS_BYTES_MAX) r->headers_flood = true;
     http_header_read(&r->run.answer, data, len,
@@ -262,7 +259,7 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
         run_error(&r->run,
                   "a header too long to be read, or no memory for it; all of them may have %d KiB",
                   HEADERS_BYTES_MAX / 1024);
-    } else if (t->flooded) {
+    } else if (t->flooded && code != CURLE_OPERATION_TIMEDOUT) {
         run_error(&r->run, "no end of what is neither headers nor body");
     } else if (t->forbidden) {
         run_error(
@@ -283,17 +280,6 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
                             status);
 }
 
-/* Once it is known whether requests share connections, no more of these are opened than that needs. */
-static void see_version(http *h, const http_transfer *t) {
-    long version = 0;
-
-    if (!h->http2 || h->version_seen) return;
-    (void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &version);
-    if (version != CURL_HTTP_VERSION_2_0) return;
-    h->version_seen = true;
-    http_loop_set_connections(h->loop, 1 + (long)h->concurrency_max / STREAMS_EXPECTED);
-}
-
 /* A kept connection that the server closed just when it was used again is no fault of the job's.
  * libcurl sends such a request once more by itself, but counts these over the whole life of an easy
  * handle, and after five gives up (and begins to count anew): so what it gave up is begun once more
@@ -309,12 +295,11 @@ static bool found_it_closed(const http_run *r, const http_transfer *t, CURLcode 
 }
 
 static void on_done(void *context, http_transfer *t, CURLcode code) {
-    http          *h = context;
     http_run      *r = t->owner;
     const uint32_t status = status_of(t);
     dn_run_result  result;
 
-    see_version(h, t);
+    (void)context;
     if (found_it_closed(r, t, code)) {
         let_go(r);
         r->again = true;
@@ -416,11 +401,11 @@ static bool fill(http_run *r, http_transfer *t) {
 /* It is known where to. */
 static void launch(http_run *r) {
     http          *h = http_of(r);
-    http_transfer *t = http_loop_take(h->loop);
+    http_transfer *t = http_transfer_take(h->route);
 
     if (t) t->owner = r;
-    if (!t || !fill(r, t) || http_loop_start(h->loop, t) < 0) {
-        if (t) http_loop_give(h->loop, t);
+    if (!t || !fill(r, t) || http_transfer_start(t) < 0) {
+        if (t) http_transfer_give(t);
         run_error(&r->run, "out of memory");
         fail(r, 0);
         return;
@@ -540,14 +525,13 @@ static bool prepare(void *context, http_transfer *t) {
 static void free_handle(uv_handle_t *handle) { free(handle); }
 
 static void http_done(http *h) {
-    http_loop_free(h->loop);
+    http_route_close(h->route);
     resolver_free(h->where);
     if (h->idle) uv_close((uv_handle_t *)h->idle, free_handle);
     signer_free(h->sign);
     free(h->url);
     free(h->ca_file);
     free(h);
-    curl_global_cleanup();
 }
 
 static void http_close(dn_runner *runner) { http_done(runner->state); }
@@ -569,13 +553,8 @@ static int http_open(dn_runner *runner, const dn_runner_config *config) {
     int         rc = url_read(config->url, config->allow_private, &parts, NULL);
 
     if (rc < 0) return rc;
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return DN_ENOMEM;
     h = calloc(1, sizeof *h);
-    if (!h) {
-        curl_global_cleanup();
-        return DN_ENOMEM;
-    }
-    h->concurrency_max = config->concurrency_max > 0 ? config->concurrency_max : 1;
+    if (!h) return DN_ENOMEM;
     h->http2 = config->http2 && parts.tls;
     h->connect_ms = config->connect_ms;
     h->idle_ms = config->idle_ms;
@@ -591,16 +570,17 @@ static int http_open(dn_runner *runner, const dn_runner_config *config) {
     if (rc == DN_OK)
         rc = resolver_new(runner->uv, parts.host, parts.port, config->connect_ms, on_resolved, h,
                           &h->where);
-    const http_loop_config loop = {
+    const http_route_config route = {
         .uv = runner->uv,
-        .connections_max = h->concurrency_max,
+        .connections_max = config->concurrency_max > 0 ? config->concurrency_max : 1,
         .allow_private = config->allow_private,
         .http2 = h->http2,
+        .is_scoped = strchr(parts.host, '%') != NULL,
         .context = h,
         .prepare = prepare,
         .done = on_done,
     };
-    if (rc == DN_OK) rc = http_loop_new(&loop, &h->loop);
+    if (rc == DN_OK) rc = http_route_open(&route, &h->route);
     if (rc < 0) {
         http_done(h);
         return rc;

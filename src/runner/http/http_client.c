@@ -1,4 +1,4 @@
-/* http_client.c - see http_loop.h.
+/* http_client.c - see http_client.h.
  * What is easily got wrong, and is right here: libcurl is never called from its own callbacks; a
  * descriptor is no longer watched when it is closed; where completions are read, next to nothing is
  * started, or hot connections starve the others.
@@ -6,7 +6,12 @@
  * Watching: libcurl wants a socket watched at the start of an answer and no longer at its end, for
  * every request. Each of these is a system call. So a socket goes on being watched when libcurl has
  * let it go, until it becomes readable while nobody wants it (the peer has closed); the next request
- * finds it watched already. */
+ * finds it watched already.
+ *
+ * Connections are a route's own: the check of addresses of one route must not be passed by on a connection that another one,
+ * without that check, has made, and K runs of a runner have K connections. libcurl keeps connections apart by
+ * CURLOPT_ADDRESS_SCOPE, so each route has a number of its own there. Of an address that is not link-local the system ignores
+ * the scope; a link-local one is either forbidden or has its scope in its URL, and then that one counts. */
 #include "http_client.h"
 
 #include "http_address.h"
@@ -24,29 +29,47 @@ enum { UNHEARD_MAX = 4 << 20 };
 
 /* A watched descriptor. */
 typedef struct watched {
-    uv_poll_t     poll;
-    http_loop    *loop;
-    curl_socket_t fd;
-    int           wanted;          /* by libcurl: UV_READABLE, UV_WRITABLE */
-    int           watched;         /* by libuv */
-    bool          connected;       /* it was wanted for reading: there is a connection */
-    uint32_t      reads;           /* since a transfer on it ended */
-    uint64_t      received, heard; /* before the first of these that are counted; since then */
-    bool          flooded;
+    uv_poll_t      poll;
+    http_client   *client;
+    http_route    *route;    /* whose connection it is; NULL: the route has closed */
+    http_transfer *transfer; /* that uses it now; NULL: none, or several may (HTTP/2) */
+    curl_socket_t  fd;
+    int            wanted;          /* by libcurl: UV_READABLE, UV_WRITABLE */
+    int            watched;         /* by libuv */
+    bool           connected;       /* it was wanted for reading: there is a connection */
+    uint32_t       reads;           /* since a transfer on it ended */
+    uint64_t       received, heard; /* before the first of these that are counted; since then */
+    bool           flooded;
 } watched;
 
-struct http_loop {
-    CURLM           *multi;
-    uv_timer_t      *timer;
-    http_loop_config config;
-    http_transfer   *idle;
-    uint32_t         idle_len;
-    bool             inside;     /* libcurl is at work */
-    watched         *reading;    /* for this one; NULL: it has gone, or it is a timer's turn */
-    uint32_t         broken_off; /* for a flood: so many, of which none has ended yet */
-    watched        **by_fd;      /* descriptors are small numbers */
-    size_t           by_fd_len;
+struct http_client {
+    CURLM            *multi;
+    struct uv_loop_s *uv;
+    uv_timer_t       *timer;
+    uint32_t          routes;          /* the last one that closes frees the client */
+    long              connections_max; /* of all routes */
+    long              scope;           /* of the newest route */
+    bool              inside;          /* libcurl is at work */
+    watched          *reading; /* for this one; NULL: it has gone, or it is a timer's turn */
+    watched         **by_fd;   /* descriptors are small numbers */
+    size_t            by_fd_len;
 };
+
+struct http_route {
+    http_client      *client;
+    http_route_config config;
+    long              scope;
+    http_transfer    *idle;
+    uint32_t          idle_len;
+};
+
+/* Of the loop of this thread. NULL: there is no route. */
+static _Thread_local http_client *the_client;
+
+static bool client_is_sound(const http_client *c) {
+    return c == the_client && c->multi && c->timer && c->routes > 0 &&
+           c->connections_max >= (long)c->routes;
+}
 
 static void free_handle(uv_handle_t *handle) { free(handle); }
 
@@ -59,54 +82,49 @@ static http_transfer *transfer_of(CURL *easy) {
     return t;
 }
 
-static void finish(http_loop *l, http_transfer *t, CURLcode code) {
-    curl_multi_remove_handle(l->multi, t->easy);
+static void finish(http_client *c, http_transfer *t, CURLcode code) {
+    curl_multi_remove_handle(c->multi, t->easy);
     t->started = false;
-    /* One ends by it soon: whether in that go or the next. If it should be another that ends so, its words are wrong. */
-    if (l->broken_off > 0 && code != CURLE_OK && code != CURLE_OPERATION_TIMEDOUT) {
-        l->broken_off--;
-        t->flooded = true;
-    }
-    if (l->reading) l->reading->reads = 0;
-    l->config.done(l->config.context, t, code);
+    if (c->reading) c->reading->reads = 0;
+    t->route->config.done(t->route->config.context, t, code);
 }
 
-static void settle(http_loop *l) {
+static void settle(http_client *c) {
     const CURLMsg *m;
     int            left;
 
-    while ((m = curl_multi_info_read(l->multi, &left))) {
+    while ((m = curl_multi_info_read(c->multi, &left))) {
         if (m->msg != CURLMSG_DONE) continue;
         const CURLcode code = m->data.result;
-        finish(l, transfer_of(m->easy_handle), code); /* m is gone after this */
+        finish(c, transfer_of(m->easy_handle), code); /* m is gone after this */
     }
 }
 
-static void act(http_loop *l, curl_socket_t fd, int events) {
+static void act(http_client *c, curl_socket_t fd, int events) {
     int running;
 
-    l->inside = true;
-    curl_multi_socket_action(l->multi, fd, events, &running);
-    l->inside = false;
-    settle(l);
+    c->inside = true;
+    curl_multi_socket_action(c->multi, fd, events, &running);
+    c->inside = false;
+    settle(c);
 }
 
 /* ---- Descriptors ---- */
 
-static watched *watched_of(const http_loop *l, curl_socket_t fd) {
-    return (size_t)fd < l->by_fd_len ? l->by_fd[fd] : NULL;
+static watched *watched_of(const http_client *c, curl_socket_t fd) {
+    return (size_t)fd < c->by_fd_len ? c->by_fd[fd] : NULL;
 }
 
-static bool by_fd_grow(http_loop *l, size_t fd) {
+static bool by_fd_grow(http_client *c, size_t fd) {
     const size_t len = fd < 256 ? 512 : fd * 2;
     watched    **grown;
 
-    if (fd < l->by_fd_len) return true;
-    grown = realloc(l->by_fd, len * sizeof *grown);
+    if (fd < c->by_fd_len) return true;
+    grown = realloc(c->by_fd, len * sizeof *grown);
     if (!grown) return false;
-    memset(grown + l->by_fd_len, 0, (len - l->by_fd_len) * sizeof *grown);
-    l->by_fd = grown;
-    l->by_fd_len = len;
+    memset(grown + c->by_fd_len, 0, (len - c->by_fd_len) * sizeof *grown);
+    c->by_fd = grown;
+    c->by_fd_len = len;
     return true;
 }
 
@@ -119,25 +137,25 @@ static void watch(watched *w, int events) {
     else uv_poll_stop(&w->poll);
 }
 
-static watched *watched_new(http_loop *l, curl_socket_t fd) {
+static watched *watched_new(http_client *c, curl_socket_t fd) {
     watched *w;
 
-    if (!by_fd_grow(l, (size_t)fd)) return NULL;
+    if (!by_fd_grow(c, (size_t)fd)) return NULL;
     w = calloc(1, sizeof *w);
     if (!w) return NULL;
-    if (uv_poll_init_socket(l->config.uv, &w->poll, fd) != 0) {
+    if (uv_poll_init_socket(c->uv, &w->poll, fd) != 0) {
         free(w);
         return NULL;
     }
-    w->loop = l;
+    w->client = c;
     w->fd = fd;
-    l->by_fd[fd] = w;
+    c->by_fd[fd] = w;
     return w;
 }
 
-static void watched_free(http_loop *l, watched *w) {
-    if (l->reading == w) l->reading = NULL;
-    l->by_fd[w->fd] = NULL;
+static void watched_free(http_client *c, watched *w) {
+    if (c->reading == w) c->reading = NULL;
+    c->by_fd[w->fd] = NULL;
     uv_close((uv_handle_t *)&w->poll, free_handle);
 }
 
@@ -163,7 +181,7 @@ static void look_for_flood(watched *w) {
     }
     w->flooded = received > w->received + w->heard + UNHEARD_MAX;
     if (!w->flooded) return;
-    w->loop->broken_off++;
+    if (w->transfer) w->transfer->flooded = true;
     break_off(w->fd);
 }
 
@@ -186,16 +204,18 @@ static void on_ready(uv_poll_t *poll, int status, int events) {
     }
     if (events & UV_READABLE) bits |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE) bits |= CURL_CSELECT_OUT;
-    http_loop *l = w->loop;
-    l->reading = w;
+    http_client *c = w->client;
+    c->reading = w;
     if (events & UV_READABLE) look_for_flood(w);
-    act(l, w->fd, bits); /* w may be closing after this */
-    l->reading = NULL;
+    act(c, w->fd, bits); /* w may be closing after this */
+    c->reading = NULL;
 }
 
-void http_loop_heard(http_loop *l, http_transfer *t, size_t len) {
+void http_transfer_heard(http_transfer *t, size_t len) {
+    http_client *c = t->route->client;
+
     t->unheard = 0;
-    if (l->reading) l->reading->heard += len;
+    if (c->reading) c->reading->heard += len;
 }
 
 /* ---- What libcurl calls; none of these calls libcurl ---- */
@@ -217,7 +237,7 @@ static int on_progress(void *context, curl_off_t to_read, curl_off_t read, curl_
     http_transfer *t = context;
 
     (void)to_read, (void)read, (void)to_write, (void)written;
-    if (t->loop->config.http2 || ++t->unheard < GOES_UNCOUNTED) return 0;
+    if (t->route->config.http2 || ++t->unheard < GOES_UNCOUNTED) return 0;
     const uint64_t received = received_for(t);
     if (t->unheard == GOES_UNCOUNTED) t->received = received;
     t->flooded = received > t->received + UNHEARD_MAX;
@@ -226,28 +246,31 @@ static int on_progress(void *context, curl_off_t to_read, curl_off_t read, curl_
 
 /* libcurl 7.88 to 8.2 closes a socket that was never connected without on_close (curl issue 11439), so the watch of such a
  * socket ends here: its number is given again. A socket that is open after all is watched anew when libcurl wants it. */
-static void let_go(http_loop *l, watched *w) {
+static void let_go(http_client *c, watched *w) {
     w->wanted = 0;
-    if (!w->connected) watched_free(l, w);
+    w->transfer = NULL;
+    if (!w->connected) watched_free(c, w);
     else if (w->watched & UV_WRITABLE) watch(w, 0); /* it is always writable */
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *socket_context) {
-    http_loop *l = context;
-    watched   *w = watched_of(l, fd);
+    http_client *c = context;
+    watched     *w = watched_of(c, fd);
 
     (void)socket_context;
     if (what == CURL_POLL_REMOVE) {
-        if (w) let_go(l, w);
+        if (w) let_go(c, w);
         return 0;
     }
-    if (!w) w = watched_new(l, fd);
+    http_transfer *t = transfer_of(easy);
+    if (!w) w = watched_new(c, fd);
     if (!w) {
         /* To answer -1 would end all transfers there are. This one gets no events: its limits end it. */
-        http_transfer *t = transfer_of(easy);
         t->socket_errno = ENOMEM;
         return 0;
     }
+    w->route = t->route;
+    w->transfer = t->route->config.http2 ? NULL : t;
     w->connected = w->connected || what & CURL_POLL_IN;
     w->wanted = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
     watch(w, w->wanted);
@@ -257,11 +280,11 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 static void on_timer(uv_timer_t *timer) { act(timer->data, CURL_SOCKET_TIMEOUT, 0); }
 
 static int on_timeout(CURLM *multi, long ms, void *context) {
-    http_loop *l = context;
+    http_client *c = context;
 
     (void)multi;
-    if (ms < 0) uv_timer_stop(l->timer);
-    else uv_timer_start(l->timer, on_timer, (uint64_t)ms, 0); /* 0: at the next turn, not now */
+    if (ms < 0) uv_timer_stop(c->timer);
+    else uv_timer_start(c->timer, on_timer, (uint64_t)ms, 0); /* 0: at the next turn, not now */
     return 0;
 }
 
@@ -288,31 +311,33 @@ static curl_socket_t on_open_guarded(void *context, curlsocktype purpose,
 }
 
 static int on_close(void *context, curl_socket_t fd) {
-    http_loop *l = context;
-    watched   *w = watched_of(l, fd);
+    http_client *c = context;
+    watched     *w = watched_of(c, fd);
 
-    if (w) watched_free(l, w); /* libuv aborts on a closed descriptor that it watches */
+    if (w) watched_free(c, w); /* libuv aborts on a closed descriptor that it watches */
     close(fd);
     return 0;
 }
 
 /* ---- Transfers ---- */
 
-static bool easy_prepare(http_loop *l, http_transfer *t) {
+static bool easy_prepare(http_route *r, http_transfer *t) {
     CURL *e = t->easy;
     bool  ok = true;
 
     ok &= curl_easy_setopt(e, CURLOPT_PRIVATE, t) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION,
-                           l->config.allow_private ? on_open : on_open_guarded) == CURLE_OK;
+                           r->config.allow_private ? on_open : on_open_guarded) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_XFERINFODATA, t) == CURLE_OK;
     ok &= curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_close) == CURLE_OK;
-    ok &= curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, l) == CURLE_OK;
-    return ok && l->config.prepare(l->config.context, t);
+    ok &= curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, r->client) == CURLE_OK;
+    if (!r->config.is_scoped)
+        ok &= curl_easy_setopt(e, CURLOPT_ADDRESS_SCOPE, r->scope) == CURLE_OK;
+    return ok && r->config.prepare(r->config.context, t);
 }
 
 static void transfer_free(http_transfer *t) {
@@ -321,21 +346,26 @@ static void transfer_free(http_transfer *t) {
     free(t);
 }
 
-http_transfer *http_loop_take(http_loop *l) {
-    http_transfer *t = l->idle;
+static http_transfer *transfer_new(http_route *r) {
+    http_transfer *t = calloc(1, sizeof *t);
+
+    if (!t) return NULL;
+    t->route = r;
+    t->easy = curl_easy_init();
+    if (t->easy && easy_prepare(r, t)) return t;
+    transfer_free(t);
+    return NULL;
+}
+
+http_transfer *http_transfer_take(http_route *r) {
+    http_transfer *t = r->idle;
 
     if (t) {
-        l->idle = t->next;
-        l->idle_len--;
+        r->idle = t->next;
+        r->idle_len--;
     } else {
-        t = calloc(1, sizeof *t);
+        t = transfer_new(r);
         if (!t) return NULL;
-        t->loop = l;
-        t->easy = curl_easy_init();
-        if (!t->easy || !easy_prepare(l, t)) {
-            transfer_free(t);
-            return NULL;
-        }
     }
     t->error[0] = '\0';
     t->socket_errno = 0;
@@ -346,73 +376,127 @@ http_transfer *http_loop_take(http_loop *l) {
     return t;
 }
 
-void http_loop_give(http_loop *l, http_transfer *t) {
+void http_transfer_give(http_transfer *t) {
+    http_route *r = t->route;
+
     assert(!t->started);
     t->owner = NULL;
-    if (l->idle_len >= l->config.connections_max) {
+    if (r->idle_len >= r->config.connections_max) {
         transfer_free(t);
         return;
     }
-    t->next = l->idle;
-    l->idle = t;
-    l->idle_len++;
+    t->next = r->idle;
+    r->idle = t;
+    r->idle_len++;
 }
 
-int http_loop_start(http_loop *l, http_transfer *t) {
-    assert(!l->inside);
-    if (curl_multi_add_handle(l->multi, t->easy) != CURLM_OK) return DN_ENOMEM;
+int http_transfer_start(http_transfer *t) {
+    http_client *c = t->route->client;
+
+    assert(!c->inside);
+    if (curl_multi_add_handle(c->multi, t->easy) != CURLM_OK) return DN_ENOMEM;
     t->started = true;
     return DN_OK;
 }
 
-void http_loop_stop(http_loop *l, http_transfer *t) {
-    assert(!l->inside && "libcurl cannot let go of a transfer while it is at work");
-    if (!t->started) return;
-    l->broken_off = 0; /* it may have been one of those */
-    t->started = false;
-    curl_multi_remove_handle(l->multi, t->easy);
-}
+void http_transfer_stop(http_transfer *t) {
+    http_client *c = t->route->client;
 
-void http_loop_set_connections(http_loop *l, long max) {
-    curl_multi_setopt(l->multi, CURLMOPT_MAX_HOST_CONNECTIONS, max);
+    assert(!c->inside && "libcurl cannot let go of a transfer while it is at work");
+    if (!t->started) return;
+    t->started = false;
+    curl_multi_remove_handle(c->multi, t->easy);
 }
 
 /* ---- Beginning and end ---- */
 
-int http_loop_new(const http_loop_config *config, http_loop **out_loop) {
-    http_loop *l = calloc(1, sizeof *l);
+static void client_free(http_client *c) {
+    if (c->multi) curl_multi_cleanup(c->multi); /* closes what is open, through on_close */
+    if (c->timer) uv_close((uv_handle_t *)c->timer, free_handle);
+    free(c->by_fd);
+    free(c);
+    the_client = NULL;
+    curl_global_cleanup();
+}
 
-    if (!l) return DN_ENOMEM;
-    l->config = *config;
-    l->timer = calloc(1, sizeof *l->timer);
-    l->multi = l->timer ? curl_multi_init() : NULL;
-    if (!l->multi) {
-        free(l->timer);
-        free(l);
+static http_client *client_new(struct uv_loop_s *uv) {
+    http_client *c;
+
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return NULL;
+    c = calloc(1, sizeof *c);
+    if (!c) {
+        curl_global_cleanup();
+        return NULL;
+    }
+    c->uv = uv;
+    c->multi = curl_multi_init();
+    c->timer = c->multi ? calloc(1, sizeof *c->timer) : NULL;
+    if (!c->timer) {
+        client_free(c);
+        return NULL;
+    }
+    uv_timer_init(uv, c->timer);
+    c->timer->data = c;
+    curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c);
+    curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, on_timeout);
+    curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c);
+    return c;
+}
+
+static void add_connections(http_client *c, long more) {
+    c->connections_max += more;
+    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, c->connections_max);
+}
+
+/* libcurl cannot be asked to close what it keeps for a route, and does so when it next opens a connection. The other side is
+ * told now. */
+static void hang_up(const http_client *c, const http_route *r) {
+    for (size_t fd = 0; fd < c->by_fd_len; fd++) {
+        watched *w = c->by_fd[fd];
+        if (!w || w->route != r) continue;
+        w->route = NULL;
+        (void)shutdown((int)fd, SHUT_RDWR);
+    }
+}
+
+int http_route_open(const http_route_config *config, http_route **out_route) {
+    http_route *r = calloc(1, sizeof *r);
+
+    if (!r) return DN_ENOMEM;
+    if (!the_client) the_client = client_new(config->uv);
+    if (!the_client) {
+        free(r);
         return DN_ENOMEM;
     }
-    uv_timer_init(config->uv, l->timer);
-    l->timer->data = l;
-    curl_multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
-    curl_multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, on_timeout);
-    curl_multi_setopt(l->multi, CURLMOPT_TIMERDATA, l);
-    curl_multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, (long)config->connections_max);
-    *out_loop = l;
+    assert(the_client->uv == config->uv && config->connections_max > 0);
+    r->client = the_client;
+    r->config = *config;
+    r->scope = ++the_client->scope;
+    the_client->routes++;
+    add_connections(the_client, (long)config->connections_max);
+    assert(client_is_sound(the_client));
+    *out_route = r;
     return DN_OK;
 }
 
-void http_loop_free(http_loop *l) {
+void http_route_close(http_route *r) {
     http_transfer *t;
 
-    if (!l) return;
-    assert(!l->inside);
-    while ((t = l->idle)) {
-        l->idle = t->next;
+    if (!r) return;
+    http_client *c = r->client;
+    assert(client_is_sound(c) && !c->inside);
+    while ((t = r->idle)) {
+        r->idle = t->next;
         transfer_free(t);
     }
-    curl_multi_cleanup(l->multi); /* closes what is open, through on_close */
-    uv_close((uv_handle_t *)l->timer, free_handle);
-    free(l->by_fd);
-    free(l);
+    if (c->routes == 1) {
+        client_free(c);
+    } else {
+        c->routes--;
+        hang_up(c, r);
+        add_connections(c, -(long)r->config.connections_max);
+        assert(client_is_sound(c));
+    }
+    free(r);
 }
