@@ -20,6 +20,12 @@ static bool request_is_sound(const dn_daily_request *r) {
     return r->id_len > 0 && r->id_len <= DN_ID_MAX && r->due < DN_DAY_MINUTES;
 }
 
+/* The day that was written or read last: nearly all requests of a minute are for one day. */
+static _Thread_local struct {
+    dn_day day;
+    char   text[DN_DAY_TEXT];
+} last = {.day = DN_DAY_NONE};
+
 /* ---- Writing ---- */
 
 /* Escapes what JSON demands, and nothing more: an id is UTF-8 already. */
@@ -40,9 +46,38 @@ static char *put_text(char *at, const char *text, size_t len) {
     return at;
 }
 
+/* With its end. */
 static char *put_day(char *at, dn_day day) {
-    dn_day_write(day, at);
+    if (day != last.day) {
+        dn_day_write(day, last.text);
+        last.day = day;
+    }
+    memcpy(at, last.text, DN_DAY_TEXT);
     return at + DN_DAY_TEXT - 1;
+}
+
+static char *put_due(char *at, uint32_t due) {
+    at = dn_digits_pair(at, due / 60);
+    *at++ = ':';
+    return dn_digits_pair(at, due % 60);
+}
+
+/* As dn_instant_write. */
+static char *put_instant(char *at, int64_t ms) {
+    const dn_day   day = dn_day_of_ms(ms);
+    const uint32_t of_day = (uint32_t)(ms - dn_day_start_ms(day));
+    const uint32_t second = of_day / 1000;
+
+    at = put_day(at, day);
+    *at++ = 'T';
+    at = put_due(at, second / 60);
+    *at++ = ':';
+    at = dn_digits_pair(at, second % 60);
+    *at++ = '.';
+    *at++ = (char)('0' + of_day % 1000 / 100);
+    at = dn_digits_pair(at, of_day % 100);
+    *at++ = 'Z';
+    return at;
 }
 
 static size_t body_write(const dn_daily_request *r, char body[BODY_MAX]) {
@@ -54,15 +89,13 @@ static size_t body_write(const dn_daily_request *r, char body[BODY_MAX]) {
     at = PUT(at, "\",\"day\":\"");
     at = put_day(at, r->day);
     at = PUT(at, "\",\"due\":\"");
-    dn_due_write(r->due, at);
-    at += DN_DUE_TEXT - 1;
+    at = put_due(at, r->due);
     at = PUT(at, "\",\"attempt\":");
     at = dn_digits_write(at, r->attempt);
     at = PUT(at, ",\"context_epoch\":");
     at = dn_digits_write(at, r->context_epoch);
     at = PUT(at, ",\"deadline\":\"");
-    dn_instant_write(r->deadline_ms, at);
-    at += DN_INSTANT_TEXT - 1;
+    at = put_instant(at, r->deadline_ms);
     at = PUT(at, "\"}");
     return (size_t)(at - body);
 }
@@ -91,7 +124,7 @@ size_t dn_daily_request_key(const dn_daily_request *r, char key[DN_DAILY_KEY_MAX
         }
     }
     *at++ = ':';
-    at = put_day(at, r->day); /* with its end */
+    at = put_day(at, r->day);
     assert(at < key + DN_DAILY_KEY_MAX);
     return (size_t)(at - key);
 }
@@ -103,7 +136,7 @@ typedef struct reader {
     const char *at, *end;
 } reader;
 
-static bool skip(reader *r, const char *literal, size_t len) {
+static inline bool skip(reader *r, const char *literal, size_t len) {
     if ((size_t)(r->end - r->at) < len || memcmp(r->at, literal, len) != 0) return false;
     r->at += len;
     return true;
@@ -153,7 +186,11 @@ static bool number_read(reader *r, uint32_t *out_value) {
 
 static bool day_read(reader *r, dn_day *out_day) {
     if (r->end - r->at < DN_DAY_TEXT - 1) return false;
-    if (dn_day_read(r->at, DN_DAY_TEXT - 1, out_day) < 0) return false;
+    if (last.day == DN_DAY_NONE || memcmp(r->at, last.text, DN_DAY_TEXT - 1) != 0) {
+        if (dn_day_read(r->at, DN_DAY_TEXT - 1, &last.day) < 0) return false;
+        memcpy(last.text, r->at, DN_DAY_TEXT - 1);
+    }
+    *out_day = last.day;
     r->at += DN_DAY_TEXT - 1;
     return true;
 }

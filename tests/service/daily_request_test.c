@@ -103,6 +103,22 @@ TEST(a_request_that_is_read_is_the_one_that_was_written) {
     }
 }
 
+TEST(every_deadline_is_written_as_an_instant_is) {
+    static const int64_t instants[] = {0, -1, 999, INT64_C(1728028799999), INT64_C(1728086400000)};
+    uint64_t             random = test_seed();
+
+    for (int i = 0; i < 1000; i++) {
+        dn_daily_request r = request_for("ada");
+        char             body[2048], text[DN_INSTANT_TEXT + 2], *deadline;
+        r.deadline_ms = i < 5 ? instants[i] : (int64_t)(test_random(&random) >> 22);
+        dn_instant_write(r.deadline_ms, text);
+        strcat(text, "\"}");
+        deadline = strstr(body_of(&r, body), "\"deadline\":\"");
+        CHECK_STR(deadline + strlen("\"deadline\":\""), text);
+        CHECK(strstr(body, "\"day\":\"2024-10-04\""));
+    }
+}
+
 TEST(what_is_not_a_whole_request_is_not_read) {
     const dn_daily_request r = request_for("a\"\\\x01z");
     DN_AUTO(dn_blob) body = dn_daily_request_new(&r);
