@@ -1,7 +1,7 @@
 /* native.c - a run is a call of a C function of the program that embeds diurnal.
- * One that does not block is called where the run begins. One that blocks is called on libuv's pool,
- * which it shares with name lookups: so only a few at once, and the others wait here. A call cannot
- * be interrupted: one that is cut is waited for, because its slot is not free before it returns. */
+ * A function that does not block is called where the run begins. One that blocks is called on libuv's pool, which it shares
+ * with name lookups, so only a few run at once and the others wait here. A call cannot be interrupted: a run that is cut
+ * ends when its function returns, because its slot is not free before. */
 #include "timed.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct work {
     uv_work_t pool; /* first: libuv's */
     TAILQ_ENTRY(work) link;
     native            *owner; /* NULL: it has gone */
-    struct native_run *run;   /* NULL: nobody is told */
+    struct native_run *run;   /* NULL: it was dropped, and no message is sent */
     bool               working;
 
     /* The thread's until it is back. */

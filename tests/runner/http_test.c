@@ -12,18 +12,20 @@
 
 enum { SOON_MS = 20000 }; /* "at once", on a machine that does much else */
 
-static stage *stage_at(peer_manner *how, const char **ids) {
-    stage *s = stage_of(peer_begins(how));
+static stage *stage_at(peer_manner *manner, const char **ids) {
+    stage *s = stage_of(peer_begins(manner));
 
     for (; *ids; ids++) stage_asks(s, *ids);
     return s;
 }
 
-static stage *one_run_at(peer_manner *how) { return stage_at(how, (const char *[]){"ada", NULL}); }
+static stage *one_run_at(peer_manner *manner) {
+    return stage_at(manner, (const char *[]){"ada", NULL});
+}
 
 /* Plays one run at a peer of that manner, which ends by itself as that. */
-static void ends_as(peer_manner *how, dn_outcome outcome, dn_code_kind kind, uint32_t code) {
-    stage *s = one_run_at(how);
+static void ends_as(peer_manner *manner, dn_outcome outcome, dn_code_kind kind, uint32_t code) {
+    stage *s = one_run_at(manner);
 
     stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], outcome, kind, code);
@@ -32,8 +34,8 @@ static void ends_as(peer_manner *how, dn_outcome outcome, dn_code_kind kind, uin
 }
 
 /* Plays one run that would never end: first cut by its actor, then by idle_ms, then by its own limit. */
-static void is_ended_by_every_limit(peer_manner *how) {
-    stage *s = one_run_at(how);
+static void is_ended_by_every_limit(peer_manner *manner) {
+    stage *s = one_run_at(manner);
     s->runs[0].cut_ms = 80;
     stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
@@ -42,7 +44,7 @@ static void is_ended_by_every_limit(peer_manner *how) {
     peer_sees_all_closed();
     peer_ends();
 
-    s = one_run_at(how);
+    s = one_run_at(manner);
     s->timeout_ms = 90;
     stage_plays_clean(s);
     CHECK_INT(dn_run_outcome(s->runs[0].result), DN_OUTCOME_TIMEOUT);
@@ -50,8 +52,8 @@ static void is_ended_by_every_limit(peer_manner *how) {
     peer_sees_all_closed();
 }
 
-static void is_ended_by_silence(peer_manner *how) {
-    stage *s = one_run_at(how);
+static void is_ended_by_silence(peer_manner *manner) {
+    stage *s = one_run_at(manner);
 
     s->config.idle_ms = 70;
     stage_plays_clean(s);
@@ -359,8 +361,8 @@ static void goes_on_without_end(int fd, const char *from) {
     while (peer_sends(fd, much, sizeof much)) {}
 }
 
-static void ends_as_too_long(peer_manner *how, uint32_t status) {
-    stage *s = one_run_at(how);
+static void ends_as_too_long(peer_manner *manner, uint32_t status) {
+    stage *s = one_run_at(manner);
 
     stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, status);
@@ -386,8 +388,8 @@ static void sends_a_trailer_without_end(int fd) {
 
 TEST(a_trailer_without_end_is_an_error) { ends_as_too_long(sends_a_trailer_without_end, 200); }
 
-static void ends_as_flood(peer_manner *how, uint32_t status) {
-    stage *s = one_run_at(how);
+static void ends_as_flood(peer_manner *manner, uint32_t status) {
+    stage *s = one_run_at(manner);
 
     s->timeout_ms = 3600000; /* it is not that which ends it */
     stage_plays_clean(s);

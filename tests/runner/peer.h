@@ -79,12 +79,12 @@ static inline void peer_naps(int ms) { (void)usleep((useconds_t)ms * 1000); }
 
 /* ---- Its life ---- */
 
-static peer_manner *peer_how;
+static peer_manner *peer_does;
 
 static inline void *peer_serves(void *context) {
     const int fd = (int)(intptr_t)context;
 
-    peer_how(fd);
+    peer_does(fd);
     close(fd);
     atomic_fetch_add(&peer_seen->closed, 1);
     return NULL;
@@ -135,8 +135,8 @@ static inline void peer_keeps_alive(int listener) {
     }
 }
 
-/* how NULL: peer_keeps_alive. Answers the URL. */
-static inline const char *peer_begins(peer_manner *how) {
+/* manner NULL: peer_keeps_alive. Answers the URL. */
+static inline const char *peer_begins(peer_manner *manner) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t          at_len = sizeof at;
     const int          listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -148,14 +148,14 @@ static inline const char *peer_begins(peer_manner *how) {
     peer_seen =
         mmap(NULL, sizeof *peer_seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(peer_seen != MAP_FAILED);
-    peer_how = how;
+    peer_does = manner;
     const pid_t parent = getpid();
     peer_pid = fork();
     CHECK(peer_pid >= 0);
     if (peer_pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(0); /* it has ended already */
-        if (how) peer_accepts(listener);
+        if (manner) peer_accepts(listener);
         else peer_keeps_alive(listener);
     }
     close(listener);

@@ -30,7 +30,7 @@ static int choose(SSL *ssl, const unsigned char **out, unsigned char *out_len,
 }
 
 /* A peer with a certificate for these names; what it says it speaks, as ALPN has it. */
-static stage *stage_with_tls(peer_manner *how, const char *names, const char *speaks) {
+static stage *stage_with_tls(peer_manner *manner, const char *names, const char *speaks) {
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509     *x = certificate(key, names);
 
@@ -47,7 +47,7 @@ static stage *stage_with_tls(peer_manner *how, const char *names, const char *sp
     X509_free(x);
     EVP_PKEY_free(key);
     (void)signal(SIGPIPE, SIG_IGN); /* the peer's: OpenSSL writes to who has gone */
-    const char *plain = peer_begins(how);
+    const char *plain = peer_begins(manner);
     SSL_CTX_free(ctx);
     (void)snprintf(url, sizeof url, "https%s", plain + strlen("http"));
     return stage_of(url);

@@ -30,9 +30,8 @@
 
 enum {
     KILL_MS = 5000,
-    GROUP_LOOK_MS = 10, /* nothing tells when a group has become empty */
-    /* KILL has been sent; what is a zombie still, because nobody reaps orphans here, or stuck in the
-     * kernel, is not waited for longer. */
+    GROUP_LOOK_MS = 10, /* between looks: the system does not tell when a group becomes empty */
+    /* After KILL. A process that is still there then is stuck in the kernel, or a zombie that no init reaps. */
     GROUP_PATIENCE_MS = 1000,
     STDERR_MAX = 4096, /* its last line is told */
     READ_SIZE = 16 * 1024,
@@ -53,7 +52,7 @@ struct process {
     int        open; /* handles; the last one that closes frees the process */
     TAILQ_ENTRY(process) link;
     struct exec *owner;
-    exec_run    *run; /* NULL: nobody is told */
+    exec_run    *run; /* NULL: it was dropped, and no message is sent */
     bool         exited, cut, killed;
     int64_t      exit_status;
     int          term_signal;
@@ -67,7 +66,7 @@ typedef struct exec {
     uv_loop_t *uv;
     int64_t    kill_ms;
     TAILQ_HEAD(process_list, process) processes;
-    char buffer[READ_SIZE]; /* of whoever reads: one at a time */
+    char buffer[READ_SIZE]; /* for one read at a time */
 } exec;
 
 static int  exec_check(const dn_runner_config *config, char *why);

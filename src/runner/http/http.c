@@ -1,17 +1,15 @@
 /* http.c - a run is one POST.
- * Who is asked is found by http_resolve.c, connections are http_client.c's; here a request is put
- * together, an answer read as far as it matters, and what went wrong said in a line. A run that
- * crashes its actor costs its connection.
+ * http_resolve.c finds the address, http_client.c has the connections; this file puts a request together, keeps its answer,
+ * and explains what went wrong in one line. A run whose actor crashes loses its connection.
  *
- * What an endpoint may do to us, and what it gets for it:
+ * What an endpoint may do, and what comes of it:
  * - A body of more than 1 MiB: the connection is closed there, and the status that came before it counts. An endpoint
  *   that answered 200 has done the work, however long its answer is.
- * - An end before the end it promised (a short body, a broken chunk): an error, even after a 200:
- *   the server may have died in the middle of the job, and a second attempt bears the same key.
- * - Headers of more than 64 KiB, or informational answers (1xx) of so much: an error.
- * - Extensions of chunks, or what else is neither headers nor body, without end: an error.
- * - Nothing, or next to nothing: idle_ms, and the run's own limit, which whoever began it watches
- *   too. */
+ * - An end before the end it promised (a short body, a broken chunk): an error, even after a 200, because the server may have
+ *   died during the work. The next attempt has the same key.
+ * - Headers of more than 64 KiB, or informational answers (1xx) of that size: an error.
+ * - Extensions of chunks, or anything else that is neither header nor body, without end: an error.
+ * - Nothing, or nearly nothing: idle_ms ends it, and so does the limit of the run, which its caller watches too. */
 #include "http_client.h"
 #include "http_headers.h"
 #include "http_resolve.h"
@@ -70,7 +68,7 @@ typedef struct http {
     resolver         *where;
     http_route       *route;
     http_line         waiting; /* for an address */
-    http_line         moving;  /* has a transfer; whoever has been silent longest is first */
+    http_line         moving;  /* has a transfer; the one that was silent longest is first */
     uv_timer_t       *idle;    /* NULL: silence is allowed */
 } http;
 
@@ -398,7 +396,7 @@ static bool fill(http_run *r, http_transfer *t) {
     return ok && tell_pin(http_of(r), t);
 }
 
-/* It is known where to. */
+/* The address is known. */
 static void launch(http_run *r) {
     http          *h = http_of(r);
     http_transfer *t = http_transfer_take(h->route);

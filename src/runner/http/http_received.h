@@ -1,4 +1,4 @@
-/* http_received.h - how much has come over a connection, whoever read it. Any thread. */
+/* http_received.h - counts the bytes that came over a connection, whatever read them. Any thread. */
 #ifndef DIURNAL_RUNNER_HTTP_RECEIVED_H
 #define DIURNAL_RUNNER_HTTP_RECEIVED_H
 

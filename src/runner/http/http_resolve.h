@@ -1,8 +1,7 @@
-/* http_resolve.h - where one host is, found without ever holding up the loop.
- * libcurl would ask in a thread of its own for each transfer and join it when the transfer is given
- * up: with DNS dead, the loop stands still for ten seconds. So the one name a runner has is asked
- * for here, once for all its runs, in libuv's pool; answers are kept for half a minute, and used for
- * some more while nothing better is to be had. */
+/* http_resolve.h - finds the addresses of one host without blocking the loop.
+ * libcurl would start a thread for each transfer and join it when the transfer is given up: with DNS dead, that blocks the
+ * loop for ten seconds. A runner calls one host only, so its name is looked up here, once for all its runs, in libuv's pool.
+ * Answers are used for half a minute, and longer while a lookup has no newer one. */
 #ifndef DIURNAL_RUNNER_HTTP_RESOLVE_H
 #define DIURNAL_RUNNER_HTTP_RESOLVE_H
 
@@ -12,9 +11,9 @@ typedef struct resolver resolver;
 struct uv_loop_s;
 
 enum {
-    RESOLVE_FRESH_MS = 30 * 1000,      /* older than that: asked again, and meanwhile used */
-    RESOLVE_STALE_MS = 10 * 60 * 1000, /* older than that: not used any more */
-    RESOLVE_AGAIN_MS = 1000,           /* a name that was not found is not asked for sooner */
+    RESOLVE_FRESH_MS = 30 * 1000,      /* an older answer is looked up again, and used meanwhile */
+    RESOLVE_STALE_MS = 10 * 60 * 1000, /* an older answer is not used any more */
+    RESOLVE_AGAIN_MS = 1000,           /* a name that was not found is not looked up sooner */
     RESOLVE_LIMIT_MS = 10 * 1000,      /* if no other limit is given */
 };
 
@@ -24,8 +23,8 @@ typedef enum resolve_state {
     RESOLVE_FAILED,
 } resolve_state;
 
-/* changed(context) is called from a callback of the loop whenever RESOLVE_ASKING is over. Nobody is
- * asked where host is an address itself: that is always known. limit_ms 0: RESOLVE_LIMIT_MS. */
+/* changed(context) is called from a callback of the loop whenever RESOLVE_ASKING is over. A host that is an address is
+ * always known. limit_ms 0: RESOLVE_LIMIT_MS. */
 DN_MUST_USE int resolver_new(struct uv_loop_s *uv, const char *host, uint16_t port,
                              int64_t limit_ms, void (*changed)(void *context), void *context,
                              resolver **out_resolver);
