@@ -47,7 +47,8 @@ static void is_ended_by_every_limit(peer_manner *manner) {
     s = one_run_at(manner);
     s->timeout_ms = 90;
     stage_plays_clean(s);
-    CHECK_INT(dn_run_outcome(s->runs[0].result), DN_OUTCOME_TIMEOUT);
+    CHECK_MSG(dn_run_outcome(s->runs[0].result) == DN_OUTCOME_TIMEOUT, "%s",
+              s->runs[0].answer.error);
     CHECK(s->runs[0].after_ms < SOON_MS);
     peer_sees_all_closed();
 }

@@ -43,7 +43,8 @@ typedef struct http_run {
     place          where;
     http_transfer *transfer; /* PLACE_MOVES */
     int64_t        timeout_ms;
-    uint64_t       touched_ms; /* when its last byte came */
+    uint64_t       touched_ms;  /* when its last byte came */
+    uint64_t       launched_ns; /* by uv_hrtime */
 
     size_t header_bytes;
     bool   headers_flood, cut_short;
@@ -247,10 +248,9 @@ static bool is_line_too_long(const http_transfer *t, CURLcode code) {
 
 static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t status) {
     const http_transfer *t = r->transfer;
-    curl_off_t           total_us = 0;
+    const uint64_t       took_ms = (uv_hrtime() - r->launched_ns) / 1000000;
     dn_outcome           outcome = DN_OUTCOME_ERROR;
 
-    (void)curl_easy_getinfo(t->easy, CURLINFO_TOTAL_TIME_T, &total_us);
     if (r->headers_flood) {
         run_error(&r->run, "more than %d KiB of headers", HEADERS_BYTES_MAX / 1024);
     } else if (is_line_too_long(t, code)) {
@@ -267,8 +267,9 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
     } else if (t->socket_errno) {
         run_error(&r->run, "no socket to be had: %s", strerror(t->socket_errno));
     } else if (code == CURLE_OPERATION_TIMEDOUT && r->timeout_ms > 0 &&
-               total_us / 1000 + 1 >= r->timeout_ms) {
-        /* Where it is over is seen by libcurl in milliseconds, which it rounds so that one may be missing. */
+               took_ms + 1 >= (uint64_t)r->timeout_ms) {
+        /* It is not connect_ms that has passed. libcurl counts whole milliseconds, so that one may be missing, and its own
+         * total begins later than its limit. */
         run_error(&r->run, "no answer within %lld ms", (long long)r->timeout_ms);
         outcome = DN_OUTCOME_TIMEOUT;
     } else {
@@ -402,6 +403,7 @@ static void launch(http_run *r) {
     http_transfer *t = http_transfer_take(h->route);
 
     if (t) t->owner = r;
+    r->launched_ns = uv_hrtime();
     if (!t || !fill(r, t) || http_transfer_start(t) < 0) {
         if (t) http_transfer_give(t);
         run_error(&r->run, "out of memory");
