@@ -830,7 +830,7 @@ TEST(runners_of_a_loop_share_one_client_and_no_connection) {
     static const dn_class class = {
         .name = "many", .state_size = sizeof(many), .init = many_init, .handlers = DN_SLICE(rows)};
     stage                  *s = one_run_at(answers_last_when_alone);
-    const dn_spawn_spec     root = {.cls = &class, .config = &s};
+    const dn_spawn_spec     root = {.actor_class = &class, .config = &s};
     int                     leftovers = 0;
     const dn_runtime_config config = {.notice = stage_hush, .notice_context = &leftovers};
     dn_runtime             *rt;
