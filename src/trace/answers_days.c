@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/number_map.h"
+#include "base/map.h"
 #include "base/pages.h"
 #include "trace_temp.h"
 
@@ -32,14 +32,14 @@ typedef struct chain {
 } chain;
 
 struct answers_days {
-    int           fd;
-    dn_number_map by_day; /* which chain */
-    chain        *chains;
-    uint32_t      chains_len, chains_cap;
-    uint32_t      blocks; /* in the file, or to be */
-    block        *slots;  /* SLOTS of them, touched as they are used; NULL when sealed */
-    uint32_t      slots_len, hand;
-    uint32_t      slot_chains[SLOTS];
+    int      fd;
+    dn_map   by_day; /* which chain */
+    chain   *chains;
+    uint32_t chains_len, chains_cap;
+    uint32_t blocks; /* in the file, or to be */
+    block   *slots;  /* SLOTS of them, touched as they are used; NULL when sealed */
+    uint32_t slots_len, hand;
+    uint32_t slot_chains[SLOTS];
 };
 
 static uint64_t key_of(dn_day day);
@@ -69,7 +69,7 @@ void answers_days_free(answers_days *d) {
     if (!d) return;
     dn_pages_free(d->slots, SLOTS * sizeof(block));
     dn_pages_free(d->chains, d->chains_cap * sizeof *d->chains);
-    dn_number_map_done(&d->by_day);
+    dn_map_done(&d->by_day);
     (void)close(d->fd);
     free(d);
 }
@@ -112,7 +112,7 @@ static uint64_t key_of(dn_day day) {
 }
 
 static int chain_of(answers_days *d, dn_day day, uint32_t *out_chain) {
-    const uint64_t *const known = dn_number_map_find(&d->by_day, key_of(day));
+    const uint64_t *const known = dn_map_find(&d->by_day, key_of(day));
 
     if (known) {
         *out_chain = (uint32_t)*known;
@@ -127,7 +127,7 @@ static int chain_of(answers_days *d, dn_day day, uint32_t *out_chain) {
         d->chains = wider;
         d->chains_cap = cap;
     }
-    if (dn_number_map_put(&d->by_day, key_of(day), d->chains_len) < 0) return DN_ENOMEM;
+    if (dn_map_put(&d->by_day, key_of(day), d->chains_len) < 0) return DN_ENOMEM;
     *out_chain = d->chains_len++;
     d->chains[*out_chain] = (chain){0};
     return DN_OK;
@@ -171,11 +171,11 @@ static int slot_clear(answers_days *d, uint32_t at) {
 /* ---- Reading ---- */
 
 bool answers_days_has(const answers_days *d, dn_day day) {
-    return dn_number_map_find(&d->by_day, key_of(day)) != NULL;
+    return dn_map_find(&d->by_day, key_of(day)) != NULL;
 }
 
 int answers_days_read(const answers_days *d, dn_day day, answers_table *into) {
-    const uint64_t *const known = dn_number_map_find(&d->by_day, key_of(day));
+    const uint64_t *const known = dn_map_find(&d->by_day, key_of(day));
     int                   rc = DN_OK;
 
     assert(known);

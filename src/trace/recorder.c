@@ -11,7 +11,7 @@
 #include "recorder.h"
 
 #include "actor/pipe.h"
-#include "base/number_map.h"
+#include "base/map.h"
 #include "obs/log.h"
 #include "recorder_file.h"
 #include "recorder_lines.h"
@@ -95,8 +95,8 @@ typedef struct recording {
 
     /* Attempts are counted from its beginning. Of a trace that began in the middle of a life: how many a user's open day
      * had before, by n. */
-    bool          in_the_middle;
-    dn_number_map before;
+    bool   in_the_middle;
+    dn_map before;
 
     bool     troubled; /* and that was said */
     uint64_t dropped;
@@ -131,7 +131,7 @@ static const dn_class recorder_class = {
 };
 
 static void file_release(void *file) { record_file_give_up(file); }
-static void numbers_release(void *numbers) { dn_number_map_done(numbers); }
+static void map_release(void *map) { dn_map_done(map); }
 static void held_release(void *state) {
     recording *r = state;
 
@@ -163,7 +163,7 @@ static int recorder_init(dn_self *self, void *state, const void *config) {
     record_file_init(&r->file, r->shared->config.path, r->shared->config.files);
     dn_own(self, &r->file, file_release);
     dn_own(self, r, held_release);
-    dn_own(self, &r->before, numbers_release);
+    dn_own(self, &r->before, map_release);
     r->first = !r->shared->has_begun;
     if (!r->first) want(self, r);
     dn_timer_after(self, BEAT_MS, RECORDER_BEAT, 0);
@@ -265,7 +265,7 @@ static void begin(dn_self *self, recording *r, int64_t at_ms, const record_note 
     const bool after_a_life = r->first && was_before(r, at_ms, &before_ms);
     r->state = USERS;
     r->in_the_middle = !r->first;
-    dn_number_map_done(&r->before);
+    dn_map_done(&r->before);
     r->first = r->wanted = false;
     r->shared->has_begun = true;
     r->start_ms = r->last_ms = after_a_life ? before_ms : at_ms;
@@ -412,12 +412,12 @@ static int64_t in_order_ms(recording *r, int64_t at_ms) {
  * is as much as kv keeps of them. */
 static uint32_t attempt_of(recording *r, const record_note *n) {
     if (!r->in_the_middle) return n->attempt;
-    const uint64_t *known = dn_number_map_find(&r->before, n->n);
+    const uint64_t *known = dn_map_find(&r->before, n->n);
     const bool      same_day = known && (dn_day)(*known >> 32) == n->day;
     const uint32_t  before = same_day ? (uint32_t)*known : n->attempt - 1U;
 
-    if ((dn_outcome)n->outcome == DN_OUTCOME_OK) (void)dn_number_map_remove(&r->before, n->n);
-    else if (dn_number_map_put(&r->before, n->n, (uint64_t)(uint32_t)n->day << 32 | before) < 0)
+    if ((dn_outcome)n->outcome == DN_OUTCOME_OK) (void)dn_map_remove(&r->before, n->n);
+    else if (dn_map_put(&r->before, n->n, (uint64_t)(uint32_t)n->day << 32 | before) < 0)
         dn_fail_code(DN_ENOMEM, "no memory for what was tried");
     return n->attempt > before ? n->attempt - before : n->attempt;
 }
