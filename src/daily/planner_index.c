@@ -8,7 +8,7 @@
  * the tick before: mostly one, and all of them at midnight. */
 #include "planner_index.h"
 
-#include "base/number_map.h"
+#include "base/map.h"
 #include "base/pages.h"
 
 #include <assert.h>
@@ -88,7 +88,7 @@ struct dn_planner_index {
 
     dn_daily_openings entered; /* by which the rows are of their days */
 
-    dn_number_map awaiting; /* how many there are of awaiting_key */
+    dn_map awaiting; /* how many there are of awaiting_key */
 
     id_pool ids[DN_ID_MAX + 1];
 };
@@ -351,20 +351,16 @@ static uint64_t awaiting_key(const record *u) {
 
 /* So that one more of those like it can be counted. */
 static int awaiting_reserve(dn_planner_index *r, const record *u) {
-    if (!awaits(u) || dn_number_map_find(&r->awaiting, awaiting_key(u))) return DN_OK;
-    return dn_number_map_put(&r->awaiting, awaiting_key(u), 0);
-}
-
-static size_t awaiting_bytes(const dn_number_map *t) {
-    return ((t->rows ? t->mask + 1 : 0) + (t->old ? t->old_mask + 1 : 0)) * sizeof *t->rows;
+    if (!awaits(u) || dn_map_find(&r->awaiting, awaiting_key(u))) return DN_OK;
+    return dn_map_put(&r->awaiting, awaiting_key(u), 0);
 }
 
 /* One more, for which there is room, or one less: UINT32_MAX. */
 static void count(dn_planner_index *r, const record *u, uint32_t one) {
     if (awaits(u)) {
-        uint64_t *known = dn_number_map_find(&r->awaiting, awaiting_key(u));
+        uint64_t *known = dn_map_find(&r->awaiting, awaiting_key(u));
         *known = (uint32_t)*known + one;
-        if (*known == 0) dn_number_map_drop(&r->awaiting, known);
+        if (*known == 0) dn_map_drop(&r->awaiting, known);
     }
     if (u->status == DN_DAILY_NONE) return;
     tally *t = tally_of(&r->rows[u->due], u->closed);
@@ -407,7 +403,7 @@ void dn_planner_index_free(void *planner_index) {
         dn_pages_free(r->rows[i].slots, row_bytes(&r->rows[i]));
     for (int i = 1; i <= DN_ID_MAX; i++) dn_pages_free(r->ids[i].cells, ids_bytes(r, (uint8_t)i));
     dn_pages_free(r->records, r->records_cap * sizeof *r->records);
-    dn_number_map_done(&r->awaiting);
+    dn_map_done(&r->awaiting);
     places_free(&r->now);
     places_free(&r->before);
     free(r);
@@ -417,7 +413,7 @@ size_t dn_planner_index_len(const dn_planner_index *r) { return r->users; }
 
 size_t dn_planner_index_bytes(const dn_planner_index *r) {
     size_t bytes = sizeof *r + r->records_cap * sizeof *r->records + places_bytes(&r->now) +
-                   places_bytes(&r->before) + awaiting_bytes(&r->awaiting);
+                   places_bytes(&r->before) + dn_map_bytes(&r->awaiting);
 
     for (int i = 0; i < DN_DAY_MINUTES; i++) bytes += row_bytes(&r->rows[i]);
     for (int i = 1; i <= DN_ID_MAX; i++) bytes += ids_bytes(r, (uint8_t)i);
@@ -688,10 +684,10 @@ void dn_planner_index_minutes(const dn_planner_index *r, dn_day day,
         out[i].success = t->success;
         out[i].cutoff = t->cutoff;
     }
-    size_t at = 0;
-    for (const dn_number_row *a; (a = dn_number_map_next(&r->awaiting, &at));) {
-        const uint64_t key = a->key - 1;
+    dn_map_row awaiting;
+    for (size_t at = 0; dn_map_next(&r->awaiting, &at, &awaiting);) {
+        const uint64_t key = awaiting.key - 1;
         if ((dn_day)(uint32_t)(key >> DUE_BITS) >= day)
-            out[key & ((1 << DUE_BITS) - 1)].users -= (uint32_t)a->value;
+            out[key & ((1 << DUE_BITS) - 1)].users -= (uint32_t)awaiting.value;
     }
 }
