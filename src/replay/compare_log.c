@@ -210,7 +210,7 @@ int compare_log_open(const char *dir, compare_log **out_log, char why[COMPARE_WH
 
 void compare_log_free(compare_log *log) {
     if (!log) return;
-    compare_table_done(&log->waiting);
+    compare_table_clear(&log->waiting);
     compare_lines_free(log->lines);
     free(log);
 }

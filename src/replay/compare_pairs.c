@@ -22,7 +22,7 @@ compare_pairs *compare_pairs_new(size_t waiting_max) {
 
 void compare_pairs_free(compare_pairs *p) {
     if (!p) return;
-    compare_table_done(&p->waiting);
+    compare_table_clear(&p->waiting);
     free(p);
 }
 
@@ -75,7 +75,7 @@ int compare_pairs_tell(compare_pairs *p, int side, const compare_day_end *end) {
     if (!e) return DN_ENOMEM;
     e->outcome[side] = (uint8_t)end->outcome;
     if (is_closed(e->outcome[0]) && is_closed(e->outcome[1])) judge(p, e);
-    else if (p->waiting.len > p->waiting_max) judge(p, p->waiting.oldest);
+    else if (compare_table_len(&p->waiting) > p->waiting_max) judge(p, p->waiting.oldest);
     return DN_OK;
 }
 

@@ -1,51 +1,38 @@
-/* compare_table.c - see compare_table.h. Chains, because most of what is put is soon taken out again. */
+/* compare_table.c - see compare_table.h. */
 #include "compare_table.h"
 
 #include "base/hash.h"
-#include "base/pages.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_PLACES = 64 };
-
+/* The key is public: a trace that was made to collide slows down only the comparison of itself. */
 static uint64_t hash_of(dn_day day, const char *id, size_t id_len) {
-    /* A key that anybody knows: who makes a trace to be slow has what he made. */
     const dn_hash_key key = {UINT64_C(0x6469757226e616c) ^ (uint32_t)day,
                              UINT64_C(0x636f6d70617265)};
 
-    return dn_hash(key, id, id_len);
+    return dn_hash_quick(key, id, id_len) | 1; /* no key of a map is 0 */
+}
+
+static compare_entry *entry_at(const uint64_t *found) { return (compare_entry *)(uintptr_t)*found; }
+
+static bool is_entry(const compare_entry *e, dn_day day, const char *id, size_t id_len) {
+    return e->day == day && e->id_len == id_len && memcmp(e->id, id, id_len) == 0;
 }
 
 static compare_entry *find(const compare_table *t, uint64_t hash, dn_day day, const char *id,
                            size_t id_len) {
-    if (!t->places) return NULL;
-    for (compare_entry *e = t->places[hash & t->mask]; e; e = e->next)
-        if (e->hash == hash && e->day == day && e->id_len == id_len &&
-            memcmp(e->id, id, id_len) == 0)
-            return e;
-    return NULL;
+    uint64_t *found = dn_map_find(&t->by_hash, hash);
+
+    while (found && !is_entry(entry_at(found), day, id, id_len))
+        found = dn_map_alike(&t->by_hash, found);
+    return found ? entry_at(found) : NULL;
 }
 
 compare_entry *compare_table_find(const compare_table *t, dn_day day, const char *id,
                                   size_t id_len) {
     return find(t, hash_of(day, id, id_len), day, id, id_len);
-}
-
-static bool grow(compare_table *t) {
-    const size_t    had = t->places ? t->mask + 1 : 0, cap = had ? had * 2 : LEAST_PLACES;
-    compare_entry **wider = dn_pages_new(cap * sizeof(compare_entry *));
-
-    if (!wider) return false;
-    dn_pages_free(t->places, had * sizeof(compare_entry *));
-    t->places = wider;
-    t->mask = cap - 1;
-    for (compare_entry *e = t->oldest; e; e = e->newer) {
-        e->next = wider[e->hash & t->mask];
-        wider[e->hash & t->mask] = e;
-    }
-    return true;
 }
 
 compare_entry *compare_table_need(compare_table *t, dn_day day, const char *id, size_t id_len) {
@@ -54,45 +41,38 @@ compare_entry *compare_table_need(compare_table *t, dn_day day, const char *id, 
 
     assert(id_len <= UINT16_MAX);
     if (e) return e;
-    if ((!t->places || t->len > t->mask) && !grow(t)) return NULL;
     e = malloc(sizeof *e + id_len);
     if (!e) return NULL;
-    *e = (compare_entry){.next = t->places[hash & t->mask],
-                         .older = t->newest,
-                         .hash = hash,
-                         .id_len = (uint16_t)id_len,
-                         .day = day};
+    *e = (compare_entry){.older = t->newest, .hash = hash, .id_len = (uint16_t)id_len, .day = day};
     memcpy(e->id, id, id_len);
-    t->places[hash & t->mask] = e;
+    if (dn_map_add(&t->by_hash, hash, (uintptr_t)e) < 0) {
+        free(e);
+        return NULL;
+    }
     if (t->newest) t->newest->newer = e;
     else t->oldest = e;
     t->newest = e;
-    t->len++;
     return e;
 }
 
 void compare_table_remove(compare_table *t, compare_entry *e) {
-    compare_entry **at = &t->places[e->hash & t->mask];
+    uint64_t *found = dn_map_find(&t->by_hash, e->hash);
 
-    while (*at != e) at = &(*at)->next;
-    *at = e->next;
+    while (entry_at(found) != e) found = dn_map_alike(&t->by_hash, found);
+    dn_map_drop(&t->by_hash, found);
     if (e->older) e->older->newer = e->newer;
     else t->oldest = e->newer;
     if (e->newer) e->newer->older = e->older;
     else t->newest = e->older;
-    t->len--;
     free(e);
 }
 
 void compare_table_clear(compare_table *t) {
     while (t->oldest) {
-        assert(!t->oldest->older);
-        compare_table_remove(t, t->oldest);
+        compare_entry *e = t->oldest;
+        t->oldest = e->newer;
+        free(e);
     }
-}
-
-void compare_table_done(compare_table *t) {
-    compare_table_clear(t);
-    dn_pages_free(t->places, t->places ? (t->mask + 1) * sizeof(compare_entry *) : 0);
-    *t = (compare_table){0};
+    dn_map_done(&t->by_hash);
+    t->newest = NULL;
 }

@@ -4,10 +4,10 @@
 #define DIURNAL_REPLAY_COMPARE_TABLE_H
 
 #include "base/civil.h"
+#include "base/map.h"
 
 typedef struct compare_entry compare_entry;
 struct compare_entry {
-    compare_entry *next;          /* in its place */
     compare_entry *older, *newer; /* by when they were put */
     uint64_t       hash;
     int64_t        since_ms;   /* its owner's; 0 at first */
@@ -19,15 +19,14 @@ struct compare_entry {
 
 /* Zeroed it is an empty table. */
 typedef struct compare_table {
-    compare_entry **places;
-    compare_entry  *oldest, *newest;
-    size_t          mask, len;
+    dn_map         by_hash; /* of day and id; the values are entries */
+    compare_entry *oldest, *newest;
 } compare_table;
 
-void compare_table_clear(compare_table *t);
-void compare_table_done(compare_table *t);
+static inline size_t compare_table_len(const compare_table *t) { return dn_map_len(&t->by_hash); }
+void                 compare_table_clear(compare_table *t); /* frees all that it has */
 
-/* The one of that day and id: NULL if there is none; or a new one then, and NULL: no memory. */
+/* The entry of that day and id. NULL: there is none; or, of `need`, which makes one then: no memory. */
 compare_entry *compare_table_find(const compare_table *t, dn_day day, const char *id,
                                   size_t id_len);
 compare_entry *compare_table_need(compare_table *t, dn_day day, const char *id, size_t id_len);
