@@ -80,7 +80,7 @@ int answers_find(answers *book, const char *id, size_t id_len, dn_day day, uint3
 
         if (rc < 0) return rc;
     }
-    if (!of_day && book->any_day.len == 0) {
+    if (!of_day && dn_index_len(&book->any_day.by_key) == 0) {
         *out_answer = book->otherwise;
         return DN_OK;
     }

@@ -1,5 +1,6 @@
-/* answers_table.c - an open table of places in a row of bytes; nothing is taken out.
- * A row of bytes and not of structs: an id of eight bytes makes a row of 18, and there may be millions.
+/* answers_table.c - rows in one array of bytes, and an index of them by id and attempt. Nothing is taken out.
+ * Bytes and not structs: an id of eight bytes makes a row of 18, and there may be millions. Rows begin at multiples of 8, so
+ * that the index reaches 32 GB of them.
  *
  *     id_len 1 | how 1 | attempt 4 | duration_ms 4 | stopped_ms 8, if it was recorded | before 8, if it is not alone | id
  *
@@ -13,19 +14,17 @@
 #include "base/hash.h"
 #include "base/pages.h"
 
-enum { LEAST_PLACES = 64, ROOMY_PLACES = 1 << 16, LEAST_ROWS = 4096, TAG_BITS = 24 };
+enum { LEAST_BYTES = 4096, ROW_STEP = 8 };
 enum { FIXED = 10, RECORDED = 8, BEFORE = 8 };
 enum { HOW_RESULT = 0x7, HAS_BEFORE = 0x8, HOW_CLASS = 0x7, IS_RECORDED = 0x80 };
-#define TAG_MASK ((UINT64_C(1) << TAG_BITS) - 1)
 
 static_assert(ANSWERS_ROW_MAX == FIXED + RECORDED + BEFORE + DN_ID_MAX, "the longest row");
 
-static uint64_t  key_of(uint64_t hash, uint32_t attempt);
-static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
-                          uint32_t attempt);
-static bool      fits_in_place(const answers_row *there, const answers_row *row);
-static int       places_grow(answers_table *t);
-static int       rows_grow(answers_table *t);
+static uint64_t       key_of(uint64_t hash, uint32_t attempt);
+static dn_index_cell *cell_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
+                              uint32_t attempt);
+static bool           fits_in_place(const answers_row *there, const answers_row *row);
+static int            rows_grow(answers_table *t);
 
 /* ---- Rows ---- */
 
@@ -82,44 +81,48 @@ size_t answers_row_read(const char *bytes, answers_row *out_row) {
 
 /* ---- The table ---- */
 
-void answers_table_done(answers_table *t) {
-    dn_pages_free(t->rows, t->rows_cap);
-    dn_pages_free(t->places, t->places ? (t->mask + 1) * sizeof *t->places : 0);
-    *t = (answers_table){0};
+static const char *row_at(const answers_table *t, const dn_index_cell *cell) {
+    return t->rows + (size_t)(dn_index_row(cell) - 1) * ROW_STEP;
 }
 
-/* Most who are looked for are not there, and whether a place is empty is no guess of a processor's while it is so in nearly
- * all cases: so as long as that takes little memory, one place in eight is taken at most. */
-static bool is_crowded(const answers_table *t) {
-    const size_t places = t->places ? t->mask + 1 : 0;
+static uint32_t row_number(size_t at) { return (uint32_t)(at / ROW_STEP) + 1; }
 
-    return places < ROOMY_PLACES ? (t->len + 1) * 8 > places : (t->len + 1) * 4 > places * 3;
+static bool is_sound(const answers_table *t) {
+    return t->rows_len <= t->rows_cap && t->rows_len % ROW_STEP == 0 &&
+           t->of_attempts <= dn_index_len(&t->by_key) &&
+           (t->rows_len > 0) == (dn_index_len(&t->by_key) > 0);
+}
+
+void answers_table_done(answers_table *t) {
+    dn_pages_free(t->rows, t->rows_cap);
+    dn_index_done(&t->by_key);
+    *t = (answers_table){0};
 }
 
 int answers_table_put(answers_table *t, const answers_row *row) {
     const uint64_t key = key_of(answers_table_hash(row->id, row->id_len), row->attempt);
     answers_row    put = *row, there = {0};
-    uint64_t      *place;
 
-    if (is_crowded(t) && places_grow(t) < 0) return DN_ENOMEM;
-    place = place_of(t, key, row->id, row->id_len, row->attempt);
-    const bool     again = *place != 0;
-    const uint64_t at = *place >> TAG_BITS; /* and 1 */
-    if (again) (void)answers_row_read(t->rows + at - 1, &there);
-    if (again && fits_in_place(&there, row)) {
+    assert(is_sound(t));
+    dn_index_cell *cell = cell_of(t, key, row->id, row->id_len, row->attempt);
+    if (cell) (void)answers_row_read(row_at(t, cell), &there);
+    if (cell && fits_in_place(&there, row)) {
         put.before = there.before;
-        (void)answers_row_write(&put, t->rows + at - 1);
+        (void)answers_row_write(&put, t->rows + (row_at(t, cell) - t->rows));
         return DN_OK;
     }
-    if (again && is_recorded(&there) && is_recorded(row)) put.before = at;
-    if (t->rows_cap - t->rows_len < ANSWERS_ROW_MAX && rows_grow(t) < 0) return DN_ENOMEM;
-    assert(t->rows_len < UINT64_MAX >> TAG_BITS);
-    *place = (uint64_t)(t->rows_len + 1) << TAG_BITS | (key & TAG_MASK);
-    t->rows_len += answers_row_write(&put, t->rows + t->rows_len);
-    if (again)
-        return DN_OK; /* its row before stays behind, and is read before this one when places grow */
-    t->len++;
-    t->of_attempts += row->attempt > 0;
+    if (cell && is_recorded(&there) && is_recorded(row))
+        put.before = (uint64_t)(row_at(t, cell) - t->rows) + 1;
+    if (rows_grow(t) < 0 || (!cell && dn_index_reserve(&t->by_key, 1) < 0)) return DN_ENOMEM;
+    if (cell) {
+        dn_index_set(cell, row_number(t->rows_len));
+    } else {
+        dn_index_add(&t->by_key, key, row_number(t->rows_len));
+        t->of_attempts += row->attempt > 0;
+    }
+    t->rows_len +=
+        (answers_row_write(&put, t->rows + t->rows_len) + ROW_STEP - 1) / ROW_STEP * ROW_STEP;
+    assert(is_sound(t));
     return DN_OK;
 }
 
@@ -144,13 +147,13 @@ static bool stops_sooner(const answer *a, const answer *than, int64_t now_ms) {
 
 bool answers_table_find(const answers_table *t, uint64_t hash, const char *id, size_t id_len,
                         uint32_t attempt, int64_t now_ms, answer *out_answer) {
-    const uint64_t *place;
-    answers_row     row;
+    answers_row row;
 
-    if (attempt > 0 ? t->of_attempts == 0 : t->len == t->of_attempts) return false;
-    place = place_of(t, key_of(hash, attempt), id, id_len, attempt);
-    if (!*place) return false;
-    (void)answers_row_read(t->rows + (*place >> TAG_BITS) - 1, &row);
+    if (attempt > 0 ? t->of_attempts == 0 : dn_index_len(&t->by_key) == t->of_attempts)
+        return false;
+    const dn_index_cell *cell = cell_of(t, key_of(hash, attempt), id, id_len, attempt);
+    if (!cell) return false;
+    (void)answers_row_read(row_at(t, cell), &row);
     *out_answer = row.a;
     while (row.before) {
         (void)answers_row_read(t->rows + row.before - 1, &row);
@@ -163,44 +166,28 @@ static uint64_t key_of(uint64_t hash, uint32_t attempt) {
     return hash + attempt * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Where it is, or the empty place where it would be. */
-static uint64_t *place_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
-                          uint32_t attempt) {
-    for (size_t at = (key >> TAG_BITS) & t->mask;; at = (at + 1) & t->mask) {
+/* NULL: it is not there. */
+static dn_index_cell *cell_of(const answers_table *t, uint64_t key, const char *id, size_t id_len,
+                              uint32_t attempt) {
+    dn_index_cell *cell = dn_index_find(&t->by_key, key);
+
+    for (; cell; cell = dn_index_alike(&t->by_key, cell)) {
         answers_row row;
 
-        if (!t->places[at]) return &t->places[at];
-        if ((t->places[at] & TAG_MASK) != (key & TAG_MASK)) continue;
-        (void)answers_row_read(t->rows + (t->places[at] >> TAG_BITS) - 1, &row);
+        (void)answers_row_read(row_at(t, cell), &row);
         if (row.attempt == attempt && row.id_len == id_len && memcmp(row.id, id, id_len) == 0)
-            return &t->places[at];
+            break;
     }
+    return cell;
 }
 
-/* The rows say what is to be put: their order is that of their places' numbers. */
-static int places_grow(answers_table *t) {
-    const size_t    cap = t->places ? (t->mask + 1) * 2 : LEAST_PLACES;
-    uint64_t *const wider = dn_pages_new(cap * sizeof *wider);
-
-    if (!wider) return DN_ENOMEM;
-    dn_pages_free(t->places, t->places ? (t->mask + 1) * sizeof *t->places : 0);
-    t->places = wider;
-    t->mask = cap - 1;
-    for (size_t at = 0; at < t->rows_len;) {
-        answers_row    row;
-        const size_t   row_len = answers_row_read(t->rows + at, &row);
-        const uint64_t key = key_of(answers_table_hash(row.id, row.id_len), row.attempt);
-
-        *place_of(t, key, row.id, row.id_len, row.attempt) =
-            (uint64_t)(at + 1) << TAG_BITS | (key & TAG_MASK);
-        at += row_len;
-    }
-    return DN_OK;
-}
-
+/* Room for the longest row. */
 static int rows_grow(answers_table *t) {
-    const size_t cap = t->rows_cap > 0 ? t->rows_cap * 2 : LEAST_ROWS;
-    char *const  wider = dn_pages_grow(t->rows, t->rows_cap, cap);
+    const size_t cap = t->rows_cap > 0 ? t->rows_cap * 2 : LEAST_BYTES;
+
+    if (t->rows_cap - t->rows_len >= ANSWERS_ROW_MAX + ROW_STEP) return DN_OK;
+    if (t->rows_len / ROW_STEP + ANSWERS_ROW_MAX > UINT32_MAX) return DN_ENOMEM;
+    char *const wider = dn_pages_grow(t->rows, t->rows_cap, cap);
 
     if (!wider) return DN_ENOMEM;
     t->rows = wider;

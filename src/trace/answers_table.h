@@ -3,6 +3,7 @@
 #define DIURNAL_TRACE_ANSWERS_TABLE_H
 
 #include "answers.h"
+#include "base/map.h"
 
 /* What is put, and what it looks like in bytes: in memory, and in the file of days. */
 typedef struct answers_row {
@@ -19,11 +20,10 @@ size_t answers_row_read(const char *bytes, answers_row *out_row);            /* 
 
 /* Zeroed it is an empty table. */
 typedef struct answers_table {
-    char     *rows; /* one behind the other */
-    size_t    rows_len, rows_cap;
-    uint64_t *places; /* 1 + where in rows, and 24 bits of the hash; 0: empty */
-    size_t    mask, len;
-    size_t    of_attempts; /* how many are of one attempt, and not of any */
+    char    *rows; /* one after the other */
+    size_t   rows_len, rows_cap;
+    dn_index by_key;      /* of id and attempt: where in rows */
+    size_t   of_attempts; /* how many are of one attempt, and not of any */
 } answers_table;
 
 void answers_table_done(answers_table *t);
