@@ -1,41 +1,34 @@
-/* names.c - finds a child by its name. */
+/* names.c - see names.h. */
 #include "names.h"
+
+#include "base/hash.h"
 
 #include <string.h>
 
-static uint32_t name_hash(const char *name) {
-    uint32_t hash = 2166136261U; /* FNV-1a */
-
-    for (; *name; name++) hash = (hash ^ (uint8_t)*name) * 16777619U;
-    return hash;
+/* The key is public: the names are the program's own. */
+static uint64_t name_hash(const char *name) {
+    return dn_hash_quick((dn_hash_key){UINT64_C(0x6e616d6573), 0}, name, strlen(name));
 }
 
-/* The slot where it is, or where it would be. */
-static uint32_t *name_slot(const sup_names *names, const char *name) {
-    uint32_t at = name_hash(name) & names->mask;
-
-    while (names->slots[at] != 0 && strcmp(names->rows[names->slots[at] - 1].name, name) != 0)
-        at = (at + 1) & names->mask;
-    return &names->slots[at];
-}
+static void names_release(void *index) { dn_index_done(index); }
 
 const char *sup_names_init(dn_self *self, sup_names *names, const dn_child_spec *rows,
                            uint32_t len) {
-    uint32_t room = 4;
-
-    while (room < 2 * len) room *= 2;
     names->rows = rows;
-    names->mask = room - 1;
-    names->slots = dn_alloc(self, room * sizeof *names->slots);
+    dn_own(self, &names->by_name, names_release);
+    if (dn_index_reserve(&names->by_name, len) < 0)
+        dn_fail_code(DN_ENOMEM, "no memory for the names of the children");
     for (uint32_t i = 0; i < len; i++) {
-        uint32_t *slot = name_slot(names, rows[i].name);
-
-        if (*slot != 0) return rows[i].name;
-        *slot = i + 1;
+        if (sup_names_find(names, rows[i].name) != UINT32_MAX) return rows[i].name;
+        dn_index_add(&names->by_name, name_hash(rows[i].name), i + 1);
     }
     return NULL;
 }
 
 uint32_t sup_names_find(const sup_names *names, const char *name) {
-    return *name_slot(names, name) - 1; /* none: 0 - 1, which is UINT32_MAX */
+    dn_index_cell *cell = dn_index_find(&names->by_name, name_hash(name));
+
+    while (cell && strcmp(names->rows[dn_index_row(cell) - 1].name, name) != 0)
+        cell = dn_index_alike(&names->by_name, cell);
+    return cell ? dn_index_row(cell) - 1 : UINT32_MAX;
 }

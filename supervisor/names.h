@@ -1,16 +1,16 @@
-/* names.h - finds a child by its name. Open addressing, never more than half full. */
+/* names.h - finds a child by its name. */
 #ifndef DIURNAL_SUPERVISOR_NAMES_H
 #define DIURNAL_SUPERVISOR_NAMES_H
 
+#include "base/map.h"
 #include "diurnal/supervisor.h"
 
 typedef struct sup_names {
     const dn_child_spec *rows;
-    uint32_t            *slots; /* index + 1; 0: free */
-    uint32_t             mask;
+    dn_index             by_name; /* rows of it are 1 + an index of `rows` */
 } sup_names;
 
-/* Borrows rows for self's life. Answers a name that is there twice, or NULL if none is. */
+/* Once in the life of self; borrows the rows for it. Returns a name that two children have, or NULL. */
 const char *sup_names_init(dn_self *self, sup_names *names, const dn_child_spec *rows,
                            uint32_t len);
 
