@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,19 @@ const char *dn_text_fault(const char *bytes, size_t len) {
         at += c_len;
     }
     return NULL;
+}
+
+int dn_refuse(int code, char *why, size_t size, const char *format, ...) {
+    va_list args;
+
+    assert(size > 0);
+    if (!why) return code;
+    va_start(args, format);
+    (void)vsnprintf(why, size, format, args);
+    va_end(args);
+    for (; *why; why++)
+        if ((unsigned char)*why < 0x20 || *why == 0x7f) *why = ' ';
+    return code;
 }
 
 const char *dn_text_nearest(const char *wrong, size_t wrong_len, const char *const *names,

@@ -12,6 +12,11 @@ const char *dn_text_quoted(const char *bytes, size_t len, char out[DN_TEXT_QUOTE
 /* NULL: printable UTF-8, or nothing at all. Else what it is not, as the end of a sentence about it. */
 const char *dn_text_fault(const char *bytes, size_t len);
 
+/* Writes the sentence why something was refused, of at most size - 1 bytes, and returns the code: so that refusing is one
+ * statement. Control characters become spaces, because such sentences are quoted in logs. why may be NULL. */
+int dn_refuse(int code, char *why, size_t size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* The nearest of len names to one that is none of them, or NULL if none is near. */
 const char *dn_text_nearest(const char *wrong, size_t wrong_len, const char *const *names,
                             size_t len);

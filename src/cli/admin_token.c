@@ -3,6 +3,7 @@
 #include "admin_token.h"
 
 #include "api/token.h"
+#include "base/text.h"
 #include "daily/daily_messages.h"
 
 #include <errno.h>
@@ -87,20 +88,18 @@ int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *ou
     int rc = is_wanted(store, path, &wanted, out_older);
     if (rc == DN_OK && !wanted) return DN_OK;
     if (rc == DN_OK) rc = dn_token_make(line, t.hash);
-    if (rc < 0) {
-        (void)snprintf(why, ADMIN_TOKEN_WHY, "no admin token can be made: %s", failure(store, rc));
-        return rc;
-    }
+    if (rc < 0)
+        return dn_refuse(rc, why, ADMIN_TOKEN_WHY, "no admin token can be made: %s",
+                         failure(store, rc));
     memcpy(line + DN_TOKEN_TEXT - 1, "\n", sizeof "\n");
-    if (!put_file(data, path, line, DN_TOKEN_TEXT)) {
-        (void)snprintf(why, ADMIN_TOKEN_WHY, "%.400s cannot be written: %s", path, strerror(errno));
-        return DN_EIO;
-    }
+    if (!put_file(data, path, line, DN_TOKEN_TEXT))
+        return dn_refuse(DN_EIO, why, ADMIN_TOKEN_WHY, "%.400s cannot be written: %s", path,
+                         strerror(errno));
     memcpy(t.name, name, sizeof name);
     rc = dn_store_write(store, &write, 1, &result, NULL);
     *out_made = rc == DN_OK;
     if (rc < 0)
-        (void)snprintf(why, ADMIN_TOKEN_WHY, "the admin token cannot be kept: %s",
-                       failure(store, rc));
+        return dn_refuse(rc, why, ADMIN_TOKEN_WHY, "the admin token cannot be kept: %s",
+                         failure(store, rc));
     return rc;
 }

@@ -2,6 +2,7 @@
  * What can be wrong is looked for before anything is touched: settings, runner, secret, descriptors. The store's
  * lock then decides who is the daemon of this data directory. */
 #include "admin_token.h"
+#include "base/text.h"
 #include "command.h"
 #include "demo_users.h"
 #include "reload.h"
@@ -301,10 +302,8 @@ static int url_put(const served *d, char why[URL_FILE_WHY]) {
     dn_store_hold hold;
     char          pin[DN_WEB_PIN];
 
-    if (d->web.tls && dn_web_tls_pin(d->web.tls, pin) < 0) {
-        (void)snprintf(why, URL_FILE_WHY, "%s", dn_error_text(DN_ENOMEM));
-        return DN_ENOMEM;
-    }
+    if (d->web.tls && dn_web_tls_pin(d->web.tls, pin) < 0)
+        return dn_refuse(DN_ENOMEM, why, URL_FILE_WHY, "%s", dn_error_text(DN_ENOMEM));
     const dn_data_url url = dn_data_url_of(d->settings->data);
     const int         rc = dn_store_held(url.text, &hold, why);
     if (rc < 0) return rc;

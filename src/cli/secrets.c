@@ -4,17 +4,16 @@
 #include "secrets.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli_text.h"
 
 enum { FILE_MAX = 4096 };
 
 static int lines_join(const char *path, const char *text, size_t len, char *out, char *why);
-static int refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int dn_secrets_read(const char *path, char **out_secrets, char *why) {
     char        text[FILE_MAX + 2];
@@ -24,11 +23,15 @@ int dn_secrets_read(const char *path, char **out_secrets, char *why) {
     char       *secrets;
     int         rc = text_open(path, &file, &fault);
 
-    if (rc < 0) return rc == DN_EINVAL ? refuse(why, "%s: %s", path, fault) : rc;
+    if (rc < 0)
+        return rc == DN_EINVAL ? dn_refuse(DN_EINVAL, why, DN_SECRETS_WHY, "%s: %s", path, fault)
+                               : rc;
     setbuf(file, NULL); /* no second copy, which nobody would wipe */
     len = fread(text, 1, FILE_MAX + 1, file);
-    if (ferror(file)) rc = refuse(why, "%s: it cannot be read", path);
-    else if (len > FILE_MAX) rc = refuse(why, "%s: it is longer than %d bytes", path, FILE_MAX);
+    if (ferror(file)) rc = dn_refuse(DN_EINVAL, why, DN_SECRETS_WHY, "%s: it cannot be read", path);
+    else if (len > FILE_MAX)
+        rc = dn_refuse(DN_EINVAL, why, DN_SECRETS_WHY, "%s: it is longer than %d bytes", path,
+                       FILE_MAX);
     (void)fclose(file);
     secrets = rc == DN_OK ? malloc(len + 2) : NULL;
     if (rc == DN_OK && !secrets) rc = DN_ENOMEM;
@@ -58,12 +61,13 @@ static int lines_join(const char *path, const char *text, size_t len, char *out,
 
         if (own > 0 && *at != '#') {
             if (own < 6 || memcmp(at, "whsec_", 6) != 0)
-                return refuse(why, "%s:%d: it does not begin with whsec_", path, line);
+                return dn_refuse(DN_EINVAL, why, DN_SECRETS_WHY,
+                                 "%s:%d: it does not begin with whsec_", path, line);
             for (size_t i = 0; i < own; i++)
                 if (at[i] <= ' ' || at[i] > '~')
-                    return refuse(why,
-                                  "%s:%d: a secret is one word of letters, digits, + / and =", path,
-                                  line);
+                    return dn_refuse(
+                        DN_EINVAL, why, DN_SECRETS_WHY,
+                        "%s:%d: a secret is one word of letters, digits, + / and =", path, line);
             if (to > out) *to++ = ' ';
             memcpy(to, at, own);
             to += own;
@@ -72,16 +76,8 @@ static int lines_join(const char *path, const char *text, size_t len, char *out,
         at += whole + 1;
     }
     if (to == out)
-        return refuse(why, "%s: there is no secret in it; want whsec_... in a line", path);
+        return dn_refuse(DN_EINVAL, why, DN_SECRETS_WHY,
+                         "%s: there is no secret in it; want whsec_... in a line", path);
     assert((size_t)(to - out) <= len);
     return DN_OK;
-}
-
-static int refuse(char *why, const char *format, ...) {
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(why, DN_SECRETS_WHY, format, args);
-    va_end(args);
-    return DN_EINVAL;
 }

@@ -2,6 +2,7 @@
 #include "serve_config.h"
 
 #include "api/web.h"
+#include "base/text.h"
 #include "obs/log.h"
 #include "secrets.h"
 
@@ -75,7 +76,7 @@ static int check_runner(const dn_runner_config *config, const char *key, char *w
     char      fault[DN_RUNNER_WHY];
     const int rc = dn_runner_check(config, fault);
 
-    if (rc < 0) (void)snprintf(why, DN_SETTINGS_WHY, "%s: %s", key, fault);
+    if (rc < 0) return dn_refuse(rc, why, DN_SETTINGS_WHY, "%s: %s", key, fault);
     return rc;
 }
 
@@ -113,10 +114,9 @@ int serve_tls_take(const dn_settings *s, dn_web_tls **out_tls, char *why) {
     *out_tls = NULL;
     if (!certificate && !key) return DN_OK;
     if (certificate && key) return dn_web_tls_new(s->tls_certificate, s->tls_key, out_tls, why);
-    (void)snprintf(why, DN_SETTINGS_WHY, "%s is set, and %s is not: HTTPS wants both",
-                   certificate ? "tls_certificate" : "tls_key",
-                   certificate ? "tls_key" : "tls_certificate");
-    return DN_EINVAL;
+    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "%s is set, and %s is not: HTTPS wants both",
+                     certificate ? "tls_certificate" : "tls_key",
+                     certificate ? "tls_key" : "tls_certificate");
 }
 
 static int check_tls(const dn_settings *s, char *why) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli_text.h"
 #include "ini.h"
 
@@ -76,7 +77,6 @@ static int  setting_find(const char *key);
 static void place_write(const dn_settings *s, size_t i, char *out, size_t size);
 static void nearest_write(const char *wrong, size_t len, const char *const *names, size_t names_len,
                           char *out, size_t size);
-static int  refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int  fault_of(const dn_setting *setting, char *fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -136,8 +136,9 @@ static int flags_read(dn_settings_input *input, given *out_given, char *why) {
         } else if (!input->operands) {
             char quoted[DN_TEXT_QUOTED];
 
-            rc = refuse(why, "%s: there is nothing it could mean here; a flag begins with --",
-                        dn_text_quoted(arg, strlen(arg), quoted));
+            rc = dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
+                           "%s: there is nothing it could mean here; a flag begins with --",
+                           dn_text_quoted(arg, strlen(arg), quoted));
         } else {
             input->operands[input->operands_len++] = arg;
         }
@@ -161,7 +162,9 @@ static int flag_read(dn_settings_input *input, int *at, given *out_given, char *
             continue;
         place = &input->flags[i].value;
         wants = input->flags[i].arg;
-        if (!wants && value) return refuse(why, "--%.*s takes no value", (int)len, name);
+        if (!wants && value)
+            return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "--%.*s takes no value", (int)len,
+                             name);
         if (!wants) value = "";
     }
     if (!place) {
@@ -176,12 +179,14 @@ static int flag_read(dn_settings_input *input, int *at, given *out_given, char *
             dn_settings_table[found].type == DN_SETTING_INT ? "N" : dn_settings_table[found].unit;
         if (dn_settings_table[found].type == DN_SETTING_BOOL && !value) value = "true";
     }
-    if (*place) return refuse(why, "--%.*s is given twice", (int)len, name);
+    if (*place)
+        return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "--%.*s is given twice", (int)len, name);
     if (!value && *at + 1 < input->argc && strncmp(input->argv[*at + 1], "--", 2) != 0)
         value = input->argv[++*at];
     if (!value)
-        return refuse(why, "--%.*s: its value is missing; write --%.*s=%s", (int)len, name,
-                      (int)len, name, wants);
+        return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
+                         "--%.*s: its value is missing; write --%.*s=%s", (int)len, name, (int)len,
+                         name, wants);
     *place = value;
     return DN_OK;
 }
@@ -201,8 +206,9 @@ static int flag_refuse(const dn_settings_input *input, const char *name, size_t 
     for (size_t i = 0; i < DN_SETTINGS; i++) names[i] += 2;
     while (len > 0 && *name == '-') name++, len--;
     nearest_write(name, len, names, names_len, nearest, sizeof nearest);
-    return refuse(why, "there is no flag %s; %s%s", dn_text_quoted(name, len, quoted),
-                  nearest[0] ? "the nearest is --" : "--help has them all", nearest);
+    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "there is no flag %s; %s%s",
+                     dn_text_quoted(name, len, quoted),
+                     nearest[0] ? "the nearest is --" : "--help has them all", nearest);
 }
 
 /* ---- Environment ---- */
@@ -245,9 +251,9 @@ static int variable_refuse(const char *name, size_t len, char *why) {
     for (size_t i = 0; i < OTHERS; i++) names[DN_SETTINGS + i] = others[i] + PREFIX_LEN;
     nearest_write(name + PREFIX_LEN, len - PREFIX_LEN, names, DN_SETTINGS + OTHERS, nearest,
                   sizeof nearest);
-    return refuse(why, "environment: there is no setting %s; %s%s",
-                  dn_text_quoted(name, len, quoted),
-                  nearest[0] ? "the nearest is " PREFIX : "unset it", nearest);
+    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "environment: there is no setting %s; %s%s",
+                     dn_text_quoted(name, len, quoted),
+                     nearest[0] ? "the nearest is " PREFIX : "unset it", nearest);
 }
 
 /* ---- Laying one on the other ---- */
@@ -266,7 +272,9 @@ static int defaults_apply(dn_settings *s, const char *state_directory, char *why
     /* systemd sets it where a unit says StateDirectory=; of several, parted by colons, the first is ours. */
     rc = value_apply(s, DN_SETTING_data, state_directory, strcspn(state_directory, ":"),
                      (dn_setting_source){.from = DN_FROM_STATE_DIRECTORY}, fault);
-    return rc == DN_EINVAL ? refuse(why, "STATE_DIRECTORY: %s", fault) : rc;
+    return rc == DN_EINVAL
+               ? dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "STATE_DIRECTORY: %s", fault)
+               : rc;
 }
 
 static int given_apply(dn_settings *s, const given *g, dn_setting_from from, char *why) {
@@ -281,7 +289,7 @@ static int given_apply(dn_settings *s, const given *g, dn_setting_from from, cha
         if (rc != DN_EINVAL) continue;
         if (from == DN_FROM_FLAG) dn_setting_flag(i, name);
         else dn_setting_variable(i, name);
-        rc = refuse(why, "%s: %s", name, fault);
+        rc = dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "%s: %s", name, fault);
     }
     return rc;
 }
@@ -294,12 +302,15 @@ static int file_apply(dn_settings *s, char *why) {
     FILE             *file;
     int               rc = text_open(path, &file, &sentence);
 
-    if (rc < 0) return rc == DN_EINVAL ? refuse(why, "%s: %s", path, sentence) : rc;
+    if (rc < 0)
+        return rc == DN_EINVAL
+                   ? dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "%s: %s", path, sentence)
+                   : rc;
     rc = ini_read(file, file_on_line, s, &line, fault);
     (void)fclose(file);
     if (rc == DN_OK || rc == DN_ENOMEM) return rc;
-    return line > 0 ? refuse(why, "%s:%u: %s", path, line, fault)
-                    : refuse(why, "%s: %s", path, fault);
+    return line > 0 ? dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "%s:%u: %s", path, line, fault)
+                    : dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "%s: %s", path, fault);
 }
 
 static int file_on_line(void *context, const char *key, const char *value, size_t value_len,
@@ -332,7 +343,7 @@ static int file_on_line(void *context, const char *key, const char *value, size_
         return DN_EINVAL;
     }
     rc = value_apply(s, (size_t)i, value, value_len, source, sentence);
-    if (rc == DN_EINVAL) (void)snprintf(fault, INI_WHY, "%s: %s", key, sentence);
+    if (rc == DN_EINVAL) return dn_refuse(rc, fault, INI_WHY, "%s: %s", key, sentence);
     return rc;
 }
 
@@ -497,26 +508,29 @@ int dn_settings_check(const dn_settings *s, char *why) {
 
     if (s->job_timeout_ms > window_ms) {
         place_write(s, DN_SETTING_job_timeout_ms, place, sizeof place);
-        return refuse(
-            why, "%s: %lld is longer than the window of %lld minutes; %lld would just fit", place,
-            (long long)s->job_timeout_ms, (long long)s->window_minutes, (long long)window_ms);
+        return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
+                         "%s: %lld is longer than the window of %lld minutes; %lld would just fit",
+                         place, (long long)s->job_timeout_ms, (long long)s->window_minutes,
+                         (long long)window_ms);
     }
     if (s->cutoff_objective >= 1) {
         place_write(s, DN_SETTING_cutoff_objective, place, sizeof place);
-        return refuse(
-            why,
+        return dn_refuse(
+            DN_EINVAL, why, DN_SETTINGS_WHY,
             "%s: 1 leaves nothing that may be missed, and so no rate to burn it at; 0.999 "
             "is one in a thousand",
             place);
     }
     if (*s->runner == '\0' && !s->demo)
-        return refuse(why, "runner: there is none to run the jobs; give one, as "
-                           "--runner=http://127.0.0.1:8080/daily, or "
-                           "--demo to try things out");
+        return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
+                         "runner: there is none to run the jobs; give one, as "
+                         "--runner=http://127.0.0.1:8080/daily, or "
+                         "--demo to try things out");
     if (*s->runner != '\0' && s->demo) {
         place_write(s, DN_SETTING_runner, place, sizeof place);
-        return refuse(why, "%s: the demo has a runner of its own; leave out this one, or demo",
-                      place);
+        return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
+                         "%s: the demo has a runner of its own; leave out this one, or demo",
+                         place);
     }
     return DN_OK;
 }
@@ -587,15 +601,6 @@ static void nearest_write(const char *wrong, size_t len, const char *const *name
     const char *const nearest = dn_text_nearest(wrong, len, names, names_len);
 
     (void)snprintf(out, size, "%s", nearest ? nearest : "");
-}
-
-static int refuse(char *why, const char *format, ...) {
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(why, DN_SETTINGS_WHY, format, args);
-    va_end(args);
-    return DN_EINVAL;
 }
 
 /* What is wrong with a value, and what would be right. */

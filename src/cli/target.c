@@ -18,16 +18,6 @@
 
 #define DEMO_DATA "./diurnal-demo"
 
-__attribute__((format(printf, 3, 4))) static int refuse(char *why, int code, const char *format,
-                                                        ...) {
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(why, TARGET_WHY, format, args);
-    va_end(args);
-    return code;
-}
-
 /* is_heeded: the command is one that looks at the variable. */
 static const char *given(const call *c, const char *flag, const char *variable, bool is_heeded) {
     const char *value = flag ? call_flag(c, flag) : NULL;
@@ -58,8 +48,8 @@ static bool is_token(const char *text) {
 
 static int token_is(target *t, const char *text, const char *from, char *why) {
     if (!is_token(text))
-        return refuse(why, DN_EINVAL,
-                      "%s has no token: one is a line as diurnal token create prints it", from);
+        return dn_refuse(DN_EINVAL, why, TARGET_WHY,
+                         "%s has no token: one is a line as diurnal token create prints it", from);
     (void)snprintf(t->token, sizeof t->token, "%s", text);
     (void)snprintf(t->token_from, sizeof t->token_from, "%s", from);
     return DN_OK;
@@ -71,7 +61,8 @@ static int token_of_file(target *t, const char *path, char *why) {
     FILE       *file = NULL;
 
     if (text_open(path, &file, &fault) < 0)
-        return refuse(why, DN_EINVAL, "%s: %s", path, fault ? fault : "out of memory");
+        return dn_refuse(DN_EINVAL, why, TARGET_WHY, "%s: %s", path,
+                         fault ? fault : "out of memory");
     if (!fgets(line, sizeof line, file)) line[0] = '\0';
     (void)fclose(file);
     line[strcspn(line, "\r\n")] = '\0';
@@ -95,10 +86,10 @@ static int token_of_data(const call *c, target *t, char *why) {
     if (rc == DN_EINVAL) {
         char so_far[TARGET_WHY];
         (void)snprintf(so_far, sizeof so_far, "%s", why);
-        rc = refuse(why, DN_EIO,
-                    "%.600s; ask whoever runs the daemon for a token, and put it into "
-                    "DIURNAL_TOKEN or a file for --token-file",
-                    so_far);
+        rc = dn_refuse(DN_EIO, why, TARGET_WHY,
+                       "%.600s; ask whoever runs the daemon for a token, and put it into "
+                       "DIURNAL_TOKEN or a file for --token-file",
+                       so_far);
     }
     free(path);
     return rc;
@@ -134,22 +125,24 @@ static bool is_trusted(const call *c, uint32_t owner) {
 }
 
 static int refuse_stranger(const call *c, const char *file, uint32_t owner, char *why) {
-    return refuse(why, DN_EIO,
-                  "%.600s/%s is of another user, number %u: if that one is to be asked, name the "
-                  "directory by --data, or the daemon by --url",
-                  c->settings->data, file, owner);
+    return dn_refuse(
+        DN_EIO, why, TARGET_WHY,
+        "%.600s/%s is of another user, number %u: if that one is to be asked, name the "
+        "directory by --data, or the daemon by --url",
+        c->settings->data, file, owner);
 }
 
 static int nobody_runs(const call *c, char *why) {
     const char *data = c->settings->data;
 
     if (!data_is_named(c) && runs_in(DEMO_DATA))
-        return refuse(why, DN_EDEAD, "no daemon runs in %s, but a demo does: add --data " DEMO_DATA,
-                      data);
-    return refuse(why, DN_EDEAD,
-                  "no daemon runs in %s: start it with diurnal serve, or name another --data, or "
-                  "its --url",
-                  data);
+        return dn_refuse(DN_EDEAD, why, TARGET_WHY,
+                         "no daemon runs in %s, but a demo does: add --data " DEMO_DATA, data);
+    return dn_refuse(
+        DN_EDEAD, why, TARGET_WHY,
+        "no daemon runs in %s: start it with diurnal serve, or name another --data, or "
+        "its --url",
+        data);
 }
 
 /* Of the daemon that runs in the data directory. DN_EDEAD: none does. */
@@ -161,18 +154,18 @@ static int address_of_data(const call *c, target *t, char *why) {
     dn_store_hold     hold;
 
     if (dn_store_held(url.text, &hold, store_why) < 0)
-        return refuse(why, DN_EIO,
-                      "%s; ask whoever runs the daemon for a token, and name it with --url",
-                      store_why);
+        return dn_refuse(DN_EIO, why, TARGET_WHY,
+                         "%s; ask whoever runs the daemon for a token, and name it with --url",
+                         store_why);
     if (!hold.held) return nobody_runs(c, why);
     if (!is_trusted(c, hold.owner)) return refuse_stranger(c, "lock", hold.owner, why);
     const int rc = url_file_get(data, &at, why);
     if (rc == DN_OK && !is_trusted(c, at.owner)) return refuse_stranger(c, "url", at.owner, why);
     if (rc == DN_EDEAD || (rc == DN_OK && (!*hold.sign || strcmp(hold.sign, at.sign) != 0)))
-        return refuse(why, DN_EIO,
-                      "%s is in use by a process that has no address: it may be starting; else "
-                      "name its --url",
-                      data);
+        return dn_refuse(DN_EIO, why, TARGET_WHY,
+                         "%s is in use by a process that has no address: it may be starting; else "
+                         "name its --url",
+                         data);
     if (rc < 0) return rc;
     memcpy(t->url, at.url, sizeof t->url);
     memcpy(t->pin, at.pin, sizeof t->pin);
@@ -184,8 +177,8 @@ static int address_named(target *t, const char *url, const char *from, char *why
     char        quoted[DN_TEXT_QUOTED];
 
     if (fault)
-        return refuse(why, DN_EINVAL, "%s: %s %s", from, dn_text_quoted(url, strlen(url), quoted),
-                      fault);
+        return dn_refuse(DN_EINVAL, why, TARGET_WHY, "%s: %s %s", from,
+                         dn_text_quoted(url, strlen(url), quoted), fault);
     (void)snprintf(t->url, sizeof t->url, "%s", url);
     for (size_t len = strlen(t->url); len > 0 && t->url[len - 1] == '/';) t->url[--len] = '\0';
     t->is_named = true;
@@ -209,10 +202,10 @@ static int find_named(const call *c, target *t, const char *url, char *why) {
     if (rc == DN_OK) rc = token_given(c, t, why);
     if (rc != DN_EDEAD) return rc;
     if (is_of_data(c, t)) return token_of_data(c, t, why);
-    return refuse(why, DN_EIO,
-                  "there is no token for %s: put one into DIURNAL_TOKEN or a file for "
-                  "--token-file; that of %.255s is for its own daemon alone",
-                  t->url, c->settings->data);
+    return dn_refuse(DN_EIO, why, TARGET_WHY,
+                     "there is no token for %s: put one into DIURNAL_TOKEN or a file for "
+                     "--token-file; that of %.255s is for its own daemon alone",
+                     t->url, c->settings->data);
 }
 
 static int find_of_data(const call *c, target *t, char *why) {
@@ -220,7 +213,8 @@ static int find_of_data(const call *c, target *t, char *why) {
     int       rc = address_of_data(c, t, why);
     const int given_rc = token_given(c, t, token_why);
 
-    if (given_rc < 0 && given_rc != DN_EDEAD) return refuse(why, given_rc, "%s", token_why);
+    if (given_rc < 0 && given_rc != DN_EDEAD)
+        return dn_refuse(given_rc, why, TARGET_WHY, "%s", token_why);
     if (rc == DN_OK) return given_rc == DN_OK ? DN_OK : token_of_data(c, t, why);
     if (rc != DN_EDEAD || data_is_named(c) || given_rc == DN_EDEAD) return rc;
     return address_named(t, TARGET_URL, "", why);

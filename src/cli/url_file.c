@@ -1,6 +1,7 @@
 /* url_file.c - see url_file.h. */
 #include "url_file.h"
 
+#include "base/text.h"
 #include "cli_text.h"
 
 #include <errno.h>
@@ -42,8 +43,8 @@ int url_file_put(const char *data, const char *listens, const char *sign, const 
     bool      put = fd >= 0 && write(fd, text, (size_t)len) == len;
     if (fd >= 0) put = close(fd) == 0 && put;
     if (put && rename(fresh, path) == 0) return DN_OK;
-    (void)snprintf(why, URL_FILE_WHY, "%.400s cannot be written: %s", path, strerror(errno));
-    return DN_EIO;
+    return dn_refuse(DN_EIO, why, URL_FILE_WHY, "%.400s cannot be written: %s", path,
+                     strerror(errno));
 }
 
 void url_file_remove(const char *data) {

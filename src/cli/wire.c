@@ -1,6 +1,8 @@
 /* wire.c - see wire.h. libcurl's multi interface, with a single transfer: so that waiting is ours, and ends when we say. */
 #include "wire.h"
 
+#include "base/text.h"
+
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,10 +198,8 @@ static int wait_for_end(wire *w, wire_patience patience, CURLcode *out_code, cha
             return failed(w, DN_EIO, "the daemon does not answer", why);
         until.revents = 0;
         (void)curl_multi_poll(w->multi, &until, w->until >= 0, LOOK_MS, NULL);
-        if (w->until >= 0 && until.revents) {
-            (void)snprintf(why, WIRE_WHY, "interrupted");
-            return DN_ESHUTDOWN;
-        }
+        if (w->until >= 0 && until.revents)
+            return dn_refuse(DN_ESHUTDOWN, why, WIRE_WHY, "interrupted");
     }
     const CURLMsg *m = curl_multi_info_read(w->multi, &left);
     *out_code = m ? m->data.result : CURLE_FAILED_INIT;

@@ -29,31 +29,31 @@ static int on_note_attempts(dn_self *self, dn_kv *k, void *part, const dn_msg *m
 
     (void)self, (void)k;
     for (DN_PIPE_EACH(dn_attempt_note, a, msg))
-        if (dn_number_map_put(&p->attempts, attempts_key(a->n, a->day),
+        if (dn_map_put(&p->attempts, attempts_key(a->n, a->day),
                               attempts_of(a->day, a->attempts, a->cls)) < 0)
             dn_fail_code(DN_ENOMEM, "no memory for attempts");
     return DN_OK;
 }
 
 static void forget_attempts(daily_part *p, uint64_t registration, dn_day day) {
-    uint64_t *known = dn_number_map_find(&p->attempts, attempts_key(registration, day));
+    uint64_t *known = dn_map_find(&p->attempts, attempts_key(registration, day));
 
-    if (known && attempts_day(*known) <= day) dn_number_map_drop(&p->attempts, known);
+    if (known && attempts_day(*known) <= day) dn_map_drop(&p->attempts, known);
 }
 
 /* Drops attempts noted after the end of their day, or for a user who had been removed. A window begins at most one day
  * before its cutoff. Without memory this is done tomorrow. */
 static void forget_old_attempts(daily_part *p) {
-    dn_number_map kept = {0};
+    dn_map kept = {0};
     size_t        at = 0;
 
-    for (const dn_number_row *r; (r = dn_number_map_next(&p->attempts, &at));) {
-        if (attempts_day(r->value) < p->today - 1) continue;
-        if (dn_number_map_put(&kept, r->key, r->value) == DN_OK) continue;
-        dn_number_map_done(&kept);
+    for (dn_map_row r; dn_map_next(&p->attempts, &at, &r);) {
+        if (attempts_day(r.value) < p->today - 1) continue;
+        if (dn_map_put(&kept, r.key, r.value) == DN_OK) continue;
+        dn_map_done(&kept);
         return;
     }
-    dn_number_map_done(&p->attempts);
+    dn_map_done(&p->attempts);
     p->attempts = kept;
 }
 
@@ -118,15 +118,15 @@ static void say(dn_self *self, const daily_part *p, dn_happening_kind kind, cons
 
 /* ---- Cutoffs ---- */
 
-static void note_waiting(dn_number_map *pending, uint64_t registration, dn_day day) {
-    if (dn_number_map_put(pending, registration, (uint32_t)day) < 0)
+static void note_waiting(dn_map *pending, uint64_t registration, dn_day day) {
+    if (dn_map_put(pending, registration, (uint32_t)day) < 0)
         dn_fail_code(DN_ENOMEM, "no memory for the writes that wait");
 }
 
-static void waits_no_more(dn_number_map *pending, uint64_t registration, dn_day day) {
-    uint64_t *waits = dn_number_map_find(pending, registration);
+static void waits_no_more(dn_map *pending, uint64_t registration, dn_day day) {
+    uint64_t *waits = dn_map_find(pending, registration);
 
-    if (waits && *waits == (uint32_t)day) dn_number_map_drop(pending, waits);
+    if (waits && *waits == (uint32_t)day) dn_map_drop(pending, waits);
 }
 
 static size_t cutoff_stride(const void *entry) {
@@ -140,7 +140,7 @@ static bool cutoff_is_void(const void *entry) { return ((const dn_cutoff *)entry
 static bool cutoff_admit(dn_self *self, void *part, void *entry) {
     daily_part     *p = part;
     dn_cutoff      *c = entry;
-    const uint64_t *waits = dn_number_map_find(&p->pending, c->n);
+    const uint64_t *waits = dn_map_find(&p->pending, c->n);
 
     (void)self;
     if (waits && *waits == (uint32_t)c->day) {
@@ -156,7 +156,7 @@ static bool cutoff_admit(dn_self *self, void *part, void *entry) {
 static void cutoff_fill(void *part, const void *entry, dn_kv_instant now, dn_write *write) {
     daily_part      *p = part;
     const dn_cutoff *c = entry;
-    const uint64_t  *known = dn_number_map_find(&p->attempts, attempts_key(c->n, c->day));
+    const uint64_t  *known = dn_map_find(&p->attempts, attempts_key(c->n, c->day));
 
     write->op = DN_WRITE_FINALIZE;
     write->finalize = (struct dn_write_finalize){
@@ -260,7 +260,7 @@ static bool missed_is_void(const void *entry) { return ((const dn_missed_days *)
 static bool missed_admit(dn_self *self, void *part, void *entry) {
     daily_part     *p = part;
     dn_missed_days *m = entry;
-    const uint64_t *waits = dn_number_map_find(&p->pending_missed, m->n);
+    const uint64_t *waits = dn_map_find(&p->pending_missed, m->n);
     const dn_day    last = waits ? (dn_day)(uint32_t)*waits : 0;
 
     (void)self;
@@ -388,7 +388,7 @@ static void remove_committed(dn_self *self, dn_kv *k, void *part, const void *en
     if (result->wrote != DN_WROTE) return;
     say(self, p, DN_HAPPENED_REMOVED, &result->user, DN_DAY_NONE, DN_DAILY_NONE);
     for (dn_day day = 0; day < 2; day++)
-        (void)dn_number_map_remove(&p->attempts, attempts_key(result->user.registration, day));
+        (void)dn_map_remove(&p->attempts, attempts_key(result->user.registration, day));
     p->users_len--;
 }
 
@@ -456,7 +456,7 @@ static void report(void *part, dn_kv_status *status) {
     const daily_part *p = part;
 
     status->users = p->users_len;
-    status->tried = p->attempts.len;
+    status->tried = dn_map_len(&p->attempts);
 }
 
 static void store_is(dn_self *self, void *part, bool writable) {
@@ -468,7 +468,7 @@ static void store_is(dn_self *self, void *part, bool writable) {
 
 /* ---- Start ---- */
 
-static void map_release(void *map) { dn_number_map_done(map); }
+static void map_release(void *map) { dn_map_done(map); }
 
 static int begin(dn_self *self, dn_kv *k, void *part, const void *config) {
     daily_part *p = part;

@@ -1,6 +1,8 @@
 /* compare.c - see compare.h. */
 #include "compare_own.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,10 +10,7 @@
 /* So many user-days may wait for their pair: four days of all users, and of few users as many as cost nothing. */
 enum { WAITING_LEAST = 1 << 20, WAITING_DAYS = 4 };
 
-static int starved(char *why) {
-    (void)snprintf(why, COMPARE_WHY, "out of memory");
-    return DN_ENOMEM;
-}
+static int starved(char *why) { return dn_refuse(DN_ENOMEM, why, COMPARE_WHY, "out of memory"); }
 
 static int side_open(compare *c, int side, char *why) {
     int rc = compare_totals_read(c->dirs[side], &c->totals[side], why);

@@ -1,6 +1,8 @@
 /* compare_lines.c - see compare_lines.h. */
 #include "compare_lines.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,10 +21,7 @@ struct compare_lines {
     char     buffer[BUFFER];
 };
 
-static int starved(char *why) {
-    (void)snprintf(why, COMPARE_WHY, "out of memory");
-    return DN_ENOMEM;
-}
+static int starved(char *why) { return dn_refuse(DN_ENOMEM, why, COMPARE_WHY, "out of memory"); }
 
 int compare_lines_open(const char *dir, const char *name, compare_lines **out_lines,
                        char why[COMPARE_WHY]) {
@@ -72,8 +71,8 @@ static int more(compare_lines *l, char *why) {
         if (got < 0 && errno == EINTR) continue;
         l->ended = true;
         if (got == 0) return DN_OK;
-        (void)snprintf(why, COMPARE_WHY, "%s cannot be read: %s", l->path, strerror(errno));
-        return DN_EIO;
+        return dn_refuse(DN_EIO, why, COMPARE_WHY, "%s cannot be read: %s", l->path,
+                         strerror(errno));
     }
     l->line++;
     return compare_lines_fault(l, "no line of a run is as long as this", why);
@@ -103,6 +102,6 @@ int compare_lines_next(compare_lines *l, const char **out_text, size_t *out_len,
 }
 
 int compare_lines_fault(const compare_lines *l, const char *sentence, char why[COMPARE_WHY]) {
-    (void)snprintf(why, COMPARE_WHY, "%s:%llu: %s", l->path, (unsigned long long)l->line, sentence);
-    return DN_EINVAL;
+    return dn_refuse(DN_EINVAL, why, COMPARE_WHY, "%s:%llu: %s", l->path,
+                     (unsigned long long)l->line, sentence);
 }

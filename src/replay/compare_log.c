@@ -3,6 +3,7 @@
  * JSON takes ten times as long. What is written otherwise is refused, with its line. */
 #include "compare_log.h"
 
+#include "base/text.h"
 #include "compare_table.h"
 
 #include <stdio.h>
@@ -197,10 +198,7 @@ int compare_log_next(compare_log *log, char why[COMPARE_WHY]) {
 int compare_log_open(const char *dir, compare_log **out_log, char why[COMPARE_WHY]) {
     compare_log *log = calloc(1, sizeof *log);
 
-    if (!log) {
-        (void)snprintf(why, COMPARE_WHY, "out of memory");
-        return DN_ENOMEM;
-    }
+    if (!log) return dn_refuse(DN_ENOMEM, why, COMPARE_WHY, "out of memory");
     int rc = compare_lines_open(dir, "events.ndjson", &log->lines, why);
     if (rc == DN_OK) rc = compare_log_next(log, why);
     if (rc == DN_OK) *out_log = log;

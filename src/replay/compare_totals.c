@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "compare_totals.h"
 
+#include "base/text.h"
 #include "compare_pairs.h"
 
 #include <assert.h>
@@ -83,10 +84,7 @@ int compare_totals_read(const char *dir, compare_totals *out, char why[COMPARE_W
     json_t      *root = NULL;
     int          rc = DN_EINVAL;
 
-    if (!path) {
-        (void)snprintf(why, COMPARE_WHY, "out of memory");
-        return DN_ENOMEM;
-    }
+    if (!path) return dn_refuse(DN_ENOMEM, why, COMPARE_WHY, "out of memory");
     (void)snprintf(path, len, "%s/" NAME, dir);
     if (!(file = fopen(path, "re"))) {
         (void)snprintf(why, COMPARE_WHY,

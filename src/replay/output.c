@@ -1,6 +1,8 @@
 /* output.c - see output.h. */
 #include "output.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,8 +24,8 @@ struct output {
 };
 
 int output_failed(const output *o, const char *name, int code, char *why) {
-    (void)snprintf(why, OUTPUT_WHY, "%s/%s cannot be written: %s", o->dir, name, strerror(code));
-    return DN_EIO;
+    return dn_refuse(DN_EIO, why, OUTPUT_WHY, "%s/%s cannot be written: %s", o->dir, name,
+                     strerror(code));
 }
 
 static const char *const ours[] = {"events.ndjson", "users.ndjson", "summary.json", "report.html"};
@@ -87,8 +89,7 @@ int output_open(const char *dir, output **out_output, char *why) {
     if (o) o->dir = strdup(dir);
     if (!o || !o->dir) {
         free(o);
-        (void)snprintf(why, OUTPUT_WHY, "out of memory");
-        return DN_ENOMEM;
+        return dn_refuse(DN_ENOMEM, why, OUTPUT_WHY, "out of memory");
     }
     o->dir_fd = o->part_fd = -1;
     const int rc = dirs_open(o, why);

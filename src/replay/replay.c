@@ -2,6 +2,7 @@
  * appear together at the end. */
 #include "replay.h"
 
+#include "base/text.h"
 #include "check.h"
 #include "crowd.h"
 #include "events_out.h"
@@ -32,10 +33,7 @@ struct replay {
     replay_result         result;
 };
 
-static int starved(char *why) {
-    (void)snprintf(why, REPLAY_WHY, "out of memory");
-    return DN_ENOMEM;
-}
+static int starved(char *why) { return dn_refuse(DN_ENOMEM, why, REPLAY_WHY, "out of memory"); }
 
 /* ---- Telling ---- */
 
@@ -219,8 +217,8 @@ static int run(replay *r, char *why) {
     crowd_settle(&r->crowd);
     r->result.simulated_ms = r->settings->end_ms - r->settings->start_ms;
     if (rc < 0)
-        (void)snprintf(why, REPLAY_WHY, "%s: the run cannot go on: %s", r->config->trace,
-                       dn_error_text(rc));
+        return dn_refuse(rc, why, REPLAY_WHY, "%s: the run cannot go on: %s", r->config->trace,
+                         dn_error_text(rc));
     return rc;
 }
 

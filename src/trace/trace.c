@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "trace_header.h"
 #include "trace_judge.h"
 #include "trace_line.h"
@@ -86,7 +87,7 @@ int trace_open(const char *path, trace **out_trace, char why[TRACE_WHY]) {
     }
     if (rc == DN_OK) rc = trace_new(&t);
     if (rc == DN_OK) rc = trace_read(t, in, &judge, fault);
-    if (rc == DN_ENOMEM) (void)trace_fault(fault, "%s", dn_error_text(rc));
+    if (rc == DN_ENOMEM) (void)dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s", dn_error_text(rc));
     if (rc < 0) why_write(path, rc == DN_EINVAL ? judge.line : 0, fault, why);
     if (in && in->fd >= 0) (void)close(in->fd);
     free(in);
@@ -110,13 +111,13 @@ static int input_open(const char *path, int *out_fd, char *fault) {
     struct stat about;
 
     if (fd < 0)
-        return trace_fault(fault,
-                           "it cannot be opened (%s); want a trace, or - to read one from "
-                           "the standard input",
-                           strerror(errno));
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
+                         "it cannot be opened (%s); want a trace, or - to read one from "
+                         "the standard input",
+                         strerror(errno));
     if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
         (void)close(fd);
-        return trace_fault(fault, "it is a directory; want a file");
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "it is a directory; want a file");
     }
     *out_fd = fd;
     return DN_OK;
@@ -172,9 +173,11 @@ static int line_read(trace *t, trace_judge *judge, const char *text, size_t len,
     int        rc = DN_OK;
 
     if (len > TRACE_LINE_MAX)
-        return trace_fault(fault, "it is longer than %d bytes; want shorter lines", TRACE_LINE_MAX);
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
+                         "it is longer than %d bytes; want shorter lines", TRACE_LINE_MAX);
     if (is_blank(text, len))
-        return trace_fault(fault, "it is empty; each line is one object of JSON");
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
+                         "it is empty; each line is one object of JSON");
     if (judge->line == 1 || !trace_line_scan(text, len, &line))
         rc = trace_line_parse(text, len, ended, &line, fault);
     if (rc < 0) return rc;
@@ -224,7 +227,8 @@ static int lines_next(lines *in, const char **out_text, size_t *out_len, bool *o
         part = read(in->fd, in->bytes + in->len, sizeof in->bytes - in->len);
         if (part < 0 && errno == EINTR) continue;
         if (part < 0) {
-            (void)trace_fault(fault, "it cannot be read to its end (%s)", strerror(errno));
+            (void)dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "it cannot be read to its end (%s)",
+                            strerror(errno));
             return DN_EIO;
         }
         in->at_end = part == 0;
@@ -347,9 +351,9 @@ int trace_set(trace *t, const char *const *assignments, size_t len, char why[TRA
     for (size_t i = 0; i < len && rc == DN_OK; i++)
         rc = trace_header_set(&s, assignments[i], fault);
     if (rc == DN_OK) rc = trace_header_check(&s, fault);
-    if (rc == DN_OK) t->settings = s;
-    else (void)snprintf(why, TRACE_WHY, "--set: %s", fault);
-    return rc;
+    if (rc < 0) return dn_refuse(rc, why, TRACE_WHY, "--set: %s", fault);
+    t->settings = s;
+    return DN_OK;
 }
 
 const trace_settings *trace_settings_borrow(const trace *t) { return &t->settings; }

@@ -45,14 +45,14 @@ int trace_line_parse(const char *text, size_t len, bool ended, trace_line *out_l
     json_t           *root;
 
     if (nul)
-        return trace_fault(fault, "there is a NUL byte at column %zu; a trace is text",
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "there is a NUL byte at column %zu; a trace is text",
                            (size_t)(nul - text) + 1);
     root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
     if (!root) return parse_refuse(text, len, ended, &error, fault);
     if (!json_is_object(root)) {
         const trace_value value = trace_value_of(root);
         char              shown[TRACE_SHOWN];
-        const int rc = trace_fault(fault, "%s is no object; each line is one, as {\"op\":...}",
+        const int rc = dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is no object; each line is one, as {\"op\":...}",
                                    trace_value_show(&value, shown));
 
         json_decref(root);
@@ -71,19 +71,18 @@ static int parse_refuse(const char *text, size_t len, bool ended, const json_err
     if (code == json_error_out_of_memory) return DN_ENOMEM;
     excerpt(text, len, error, quoted);
     if (code == json_error_duplicate_key)
-        return trace_fault(fault, "it has one key twice, near column %d: %s; keep one of them",
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "it has one key twice, near column %d: %s; keep one of them",
                            error->column, quoted);
     if (code == json_error_numeric_overflow)
-        return trace_fault(fault, "a number is too large, near column %d: %s; want 64 bits at most",
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "a number is too large, near column %d: %s; want 64 bits at most",
                            error->column, quoted);
     if (!ended)
-        return trace_fault(fault,
-                           "it is truncated, near column %d: %s; want the whole line and its end, "
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "it is truncated, near column %d: %s; want the whole line and its end, "
                            "or neither",
                            error->column, quoted);
     if (code == json_error_invalid_utf8)
-        return trace_fault(fault, "it is not UTF-8: %s; a trace is written in it", quoted);
-    return trace_fault(fault, "it is not JSON, near column %d: %s; each line is one object of it",
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "it is not UTF-8: %s; a trace is written in it", quoted);
+    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "it is not JSON, near column %d: %s; each line is one object of it",
                        error->column, quoted);
 }
 
@@ -144,15 +143,6 @@ const char *trace_value_show(const trace_value *value, char out[TRACE_SHOWN]) {
         break;
     }
     return out;
-}
-
-int trace_fault(char fault[TRACE_FAULT], const char *format, ...) {
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(fault, TRACE_FAULT, format, args);
-    va_end(args);
-    return DN_EINVAL;
 }
 
 /* ---- By the scanner ---- */

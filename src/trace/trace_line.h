@@ -62,8 +62,6 @@ typedef struct trace_line {
 
 /* A sentence about what is wrong with a line, and what would be right; a place is put before it later. */
 enum { TRACE_FAULT = 512 };
-int trace_fault(char fault[TRACE_FAULT], const char *format, ...)
-    __attribute__((format(printf, 2, 3))); /* DN_EINVAL */
 
 /* Any object of JSON. DN_EINVAL: it is none, and fault says what it is; ended: a line end stands behind it, so that it
  * is not the begin of one. DN_ENOMEM. */

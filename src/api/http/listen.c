@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "web.h"
 
+#include "base/text.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -100,26 +102,23 @@ static int look_up(const char *address, int ai_flags, struct addrinfo **out_foun
     char                  host[HOST_MAX], port[PORT_MAX];
 
     *out_found = NULL;
-    if (!split(address, host, port)) {
-        snprintf(why, DN_WEB_WHY, "listen: \"%.200s\" is not ADDRESS:PORT", address);
-        return DN_EINVAL;
-    }
+    if (!split(address, host, port))
+        return dn_refuse(DN_EINVAL, why, DN_WEB_WHY, "listen: \"%.200s\" is not ADDRESS:PORT",
+                         address);
     const int code = getaddrinfo(host, port, &hints, out_found);
     if (code == 0 || (code == EAI_NONAME && ai_flags & AI_NUMERICHOST)) return DN_OK;
-    snprintf(why, DN_WEB_WHY, "listen: unknown address %.200s: %s", host, gai_strerror(code));
-    return DN_EIO;
+    return dn_refuse(DN_EIO, why, DN_WEB_WHY, "listen: unknown address %.200s: %s", host,
+                     gai_strerror(code));
 }
 
 static int check_reach(const struct addrinfo *a, const char *address, bool elsewhere,
                        char why[DN_WEB_WHY]) {
     if (elsewhere || is_loopback(a->ai_addr)) return DN_OK;
-    snprintf(
-        why, DN_WEB_WHY,
-        "listen: %s can be reached from other machines without encryption; set tls_certificate "
-        "and tls_key, listen at 127.0.0.1, or use --insecure-listen behind a proxy that "
-        "encrypts",
-        address);
-    return DN_EINVAL;
+    return dn_refuse(DN_EINVAL, why, DN_WEB_WHY,
+                     "listen: %s can be reached from other machines without encryption; set "
+                     "tls_certificate and tls_key, listen at 127.0.0.1, or use --insecure-listen "
+                     "behind a proxy that encrypts",
+                     address);
 }
 
 int dn_web_check(const char *address, bool elsewhere, char why[DN_WEB_WHY]) {
