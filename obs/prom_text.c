@@ -3,6 +3,8 @@
  * and says where it ends. A value and a label read the same in both, so series keep their names whichever is asked. */
 #include "prom_internal.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +23,10 @@ typedef struct text {
 /* One byte is always left for the NUL at the end. */
 static bool room_for(text *t, size_t len) {
     if (!t->at) return false;
-    if (len < t->cap - t->len) return true;
-    size_t cap = t->cap;
-    while (len >= cap - t->len) cap *= 2;
-    char *wider = realloc(t->at, cap);
-    if (!wider) free(t->at);
-    t->at = wider;
-    t->cap = cap;
-    return wider != NULL;
+    if (DN_ARRAY_RESERVE(t->at, t->cap, t->len + len + 1) == DN_OK) return true;
+    free(t->at);
+    t->at = NULL;
+    return false;
 }
 
 static void put(text *t, const char *what, size_t len) {

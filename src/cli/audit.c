@@ -1,6 +1,8 @@
 /* audit.c - see audit.h. A day is a merge of two lists that are sorted by number. */
 #include "audit.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 struct audit {
@@ -31,13 +33,7 @@ static dn_day first_day(const audit_user *u) {
 
 int audit_add_user(audit *a, const audit_user *user) {
     if (a->len > 0 && user->n <= a->users[a->len - 1].n) return DN_EINVAL;
-    if (a->len == a->cap) {
-        const size_t cap = a->cap ? a->cap * 2 : 1024;
-        audit_user  *users = realloc(a->users, cap * sizeof *users);
-        if (!users) return DN_ENOMEM;
-        a->users = users;
-        a->cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(a->users, a->cap, a->len + 1) < 0) return DN_ENOMEM;
     a->users[a->len++] = *user;
     const dn_day first = first_day(user);
     if (a->first == DN_DAY_NONE || first < a->first) a->first = first;

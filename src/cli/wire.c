@@ -1,6 +1,7 @@
 /* wire.c - see wire.h. libcurl's multi interface, with a single transfer: so that waiting is ours, and ends when we say. */
 #include "wire.h"
 
+#include "base/array.h"
 #include "base/text.h"
 
 #include <curl/curl.h>
@@ -51,13 +52,7 @@ static size_t on_bytes(char *bytes, size_t one, size_t len, void *context) {
         w->too_long = true;
         return 0;
     }
-    if (w->len + len >= w->cap) {
-        const size_t cap = 2 * (w->len + len) + 4096;
-        char        *grown = realloc(w->bytes, cap);
-        if (!grown) return 0;
-        w->bytes = grown;
-        w->cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(w->bytes, w->cap, w->len + len + 1) < 0) return 0;
     memcpy(w->bytes + w->len, bytes, len);
     w->len += len;
     w->bytes[w->len] = '\0';

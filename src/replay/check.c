@@ -2,6 +2,8 @@
  * Much can only be judged when an instant is over, for what it causes is told in any order: instant_ends. */
 #include "check_own.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,15 +58,12 @@ void check_free(check *c) {
 void check_changed(check *c, uint64_t n) {
     if (c->config.lag_ms == 0) return;
     if (n >= c->changed_cap) {
-        const size_t cap = (size_t)n * 2 + 64;
-        int64_t     *rows = realloc(c->changed_ms, cap * sizeof *rows);
-        if (!rows) {
+        size_t i = c->changed_cap;
+        if (DN_ARRAY_RESERVE(c->changed_ms, c->changed_cap, (size_t)n + 1) < 0) {
             c->starved = true;
             return;
         }
-        for (size_t i = c->changed_cap; i < cap; i++) rows[i] = INT64_MIN / 2;
-        c->changed_ms = rows;
-        c->changed_cap = cap;
+        for (; i < c->changed_cap; i++) c->changed_ms[i] = INT64_MIN / 2;
     }
     c->changed_ms[n] = c->now_ms;
 }

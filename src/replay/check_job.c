@@ -1,6 +1,8 @@
 /* check_job.c - from the queue to the end of a job. */
 #include "check_own.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,15 +224,9 @@ static bool run_begins(check *c, check_person *p, uint64_t n) {
     uint32_t at = c->runs_free;
 
     if (at == CHECK_NOBODY) {
-        if (c->runs_len == c->runs_cap) {
-            const uint32_t cap = c->runs_cap ? c->runs_cap * 2 : 64;
-            check_run     *runs = realloc(c->runs, cap * sizeof *runs);
-            if (!runs) {
-                c->starved = true;
-                return false;
-            }
-            c->runs = runs;
-            c->runs_cap = cap;
+        if (DN_ARRAY_RESERVE(c->runs, c->runs_cap, c->runs_len + 1) < 0) {
+            c->starved = true;
+            return false;
         }
         at = c->runs_len++;
     } else {

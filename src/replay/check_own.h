@@ -57,7 +57,8 @@ struct check {
     size_t      changed_cap;
 
     check_run *runs;
-    uint32_t   runs_len, runs_cap, runs_free, running;
+    size_t     runs_cap;
+    uint32_t   runs_len, runs_free, running;
     int64_t    oldest_ms; /* none of the runs began before that */
     uint32_t   queued;
     int64_t  idle_ms; /* since when a slot is free and somebody waits; CHECK_NEVER: it is not so */

@@ -6,21 +6,17 @@
  * that the tick caused must have been told (check_settle). */
 #include "check_own.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 enum { MINUTES_MOST = 720 };
 
 static void judge_later(check *c, check_person *p, uint32_t n) {
     if (p->flags & CHECK_JUDGED) return;
-    if (c->closing_len == c->closing_cap) {
-        const size_t cap = c->closing_cap ? c->closing_cap * 2 : 256;
-        uint32_t    *rows = realloc(c->closing, cap * sizeof *rows);
-        if (!rows) {
-            c->starved = true;
-            return;
-        }
-        c->closing = rows;
-        c->closing_cap = cap;
+    if (DN_ARRAY_RESERVE(c->closing, c->closing_cap, c->closing_len + 1) < 0) {
+        c->starved = true;
+        return;
     }
     p->flags |= CHECK_JUDGED;
     c->closing[c->closing_len++] = n;

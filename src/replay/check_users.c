@@ -1,6 +1,8 @@
 /* check_users.c - see check_users.h. Tables that grow by half, and nothing else. */
 #include "check_users.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,18 +85,6 @@ check_person *check_busy(check_users *u, check_person *p) {
 
 /* ---- Growing ---- */
 
-static int grow(void **rows, size_t size, size_t need, size_t *cap) {
-    size_t more = *cap < LEAST ? LEAST : *cap;
-
-    if (need <= *cap) return DN_OK;
-    while (more < need) more += more / 2;
-    void *grown = realloc(*rows, more * size);
-    if (!grown) return DN_ENOMEM;
-    *rows = grown;
-    *cap = more;
-    return DN_OK;
-}
-
 static size_t more_than(size_t n, size_t cap) {
     while (cap <= n) cap *= 2;
     return cap;
@@ -135,13 +125,8 @@ void check_users_fetch(const check_users *u, uint32_t minute) {
 
 static int minute_add(check_users *u, uint32_t n) {
     check_minute *m = &u->minutes[u->people[n].due];
-    size_t        cap = m->cap;
-    void         *rows = m->rows;
-    const int     rc = grow(&rows, sizeof *m->rows, (size_t)m->len + 1, &cap);
 
-    m->rows = rows;
-    m->cap = (uint32_t)cap;
-    if (rc < 0) return rc;
+    if (DN_ARRAY_RESERVE(m->rows, m->cap, (size_t)m->len + 1) < 0) return DN_ENOMEM;
     u->records[n].at = m->len;
     m->rows[m->len++] = n;
     return DN_OK;
@@ -168,11 +153,7 @@ static uint64_t hash_of(const char *id, uint8_t len) {
 }
 
 static int keep_id(check_users *u, uint32_t n, const char *id, uint8_t len) {
-    void     *ids = u->ids;
-    const int rc = grow(&ids, 1, u->ids_len + len, &u->ids_cap);
-
-    u->ids = ids;
-    if (rc < 0) return rc;
+    if (DN_ARRAY_RESERVE(u->ids, u->ids_cap, u->ids_len + len) < 0) return DN_ENOMEM;
     u->records[n].id_at = (uint32_t)u->ids_len;
     u->records[n].id_len = len;
     memcpy(u->ids + u->ids_len, id, len);
@@ -263,10 +244,7 @@ int check_users_stay(check_users *u, uint32_t n, int64_t now_ms, int64_t retry_m
 
     if (!stays(u, n, now_ms, retry_ms)) return DN_OK;
     if (u->left_len == u->left_cap) forget_left(u, now_ms, retry_ms);
-    void     *left = u->left;
-    const int rc = grow(&left, sizeof *u->left, u->left_len + 1, &u->left_cap);
-    u->left = left;
-    if (rc < 0) return rc;
+    if (DN_ARRAY_RESERVE(u->left, u->left_cap, u->left_len + 1) < 0) return DN_ENOMEM;
     u->left[u->left_len++] = (check_left){hash_of(u->ids + r->id_at, r->id_len), n};
     return DN_OK;
 }

@@ -65,7 +65,8 @@ typedef struct check_record {
  * finalized: never too many, so that if it is all of them nobody need be looked at. */
 typedef struct check_minute {
     uint32_t *rows;
-    uint32_t  len, cap;
+    size_t    cap;
+    uint32_t  len;
     dn_day    begun_day, done_day;
     uint32_t  begun, done;
 } check_minute;

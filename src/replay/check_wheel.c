@@ -1,6 +1,8 @@
 /* check_wheel.c - see check_wheel.h. */
 #include "check_wheel.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 enum { SLOTS_MAX = 8192 };
@@ -21,13 +23,7 @@ void check_wheel_done(check_wheel *w) {
 }
 
 int check_wheel_soon(check_wheel *w, uint32_t n, int64_t since_ms) {
-    if (w->soon_len == w->soon_cap) {
-        const size_t cap = w->soon_cap ? w->soon_cap * 2 : 256;
-        check_soon  *rows = realloc(w->soon, cap * sizeof *rows);
-        if (!rows) return DN_ENOMEM;
-        w->soon = rows;
-        w->soon_cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(w->soon, w->soon_cap, w->soon_len + 1) < 0) return DN_ENOMEM;
     w->soon[w->soon_len++] = (check_soon){n, since_ms};
     return DN_OK;
 }

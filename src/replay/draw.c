@@ -2,6 +2,8 @@
  * not make a run another one altogether. */
 #include "draw.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +46,7 @@ static int64_t near_ms(uint64_t *r) { return between(r, -NEAR_MS, NEAR_MS); }
 /* ---- The plan's lists ---- */
 
 static int add(plan *p, plan_op op) {
-    if (p->ops_len == p->ops_cap) {
-        const size_t cap = p->ops_cap ? p->ops_cap * 2 : OPS_LEAST;
-        plan_op     *ops = realloc(p->ops, cap * sizeof *ops);
-        if (!ops) return DN_ENOMEM;
-        p->ops = ops;
-        p->ops_cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(p->ops, p->ops_cap, p->ops_len + 1) < 0) return DN_ENOMEM;
     if (op.at_ms < 0) op.at_ms = 0;
     p->ops[p->ops_len++] = op;
     return DN_OK;

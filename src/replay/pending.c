@@ -2,6 +2,7 @@
 #include "pending.h"
 
 #include "actor/pipe.h"
+#include "base/array.h"
 #include "daily/daily_messages.h"
 #include "text_out.h"
 
@@ -34,13 +35,7 @@ static void tidy(pending *p) {
 
 int pending_add(pending *p, const trace_op *op) {
     tidy(p);
-    if (p->len == p->cap) {
-        const size_t cap = p->cap ? p->cap * 2 : 64;
-        pending_op **ops = realloc(p->ops, cap * sizeof *ops);
-        if (!ops) return DN_ENOMEM;
-        p->ops = ops;
-        p->cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(p->ops, p->cap, p->len + 1) < 0) return DN_ENOMEM;
     pending_op *one = malloc(sizeof *one + op->id_len);
     if (!one) return DN_ENOMEM;
     *one = (pending_op){

@@ -2,6 +2,8 @@
  * left out. Then halves, quarters and so on are left out of what there is, until nothing more can be. */
 #include "shrink.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,15 +146,9 @@ static bool simplify(shrinking *s) {
 static void write_down(void *context, const plan_answer *a) {
     shrinking *s = context;
 
-    if (s->jobs_len == s->jobs_cap) {
-        const size_t cap = s->jobs_cap ? s->jobs_cap * 2 : 64;
-        plan_answer *jobs = realloc(s->jobs, cap * sizeof *jobs);
-        if (!jobs) {
-            s->failed = DN_ENOMEM;
-            return;
-        }
-        s->jobs = jobs;
-        s->jobs_cap = cap;
+    if (DN_ARRAY_RESERVE(s->jobs, s->jobs_cap, s->jobs_len + 1) < 0) {
+        s->failed = DN_ENOMEM;
+        return;
     }
     s->jobs[s->jobs_len++] = *a;
 }

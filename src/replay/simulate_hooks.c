@@ -1,6 +1,7 @@
 /* simulate_hooks.c - see simulate_hooks.h. */
 #include "simulate_hooks.h"
 
+#include "base/array.h"
 #include "simulate_tally.h"
 #include "store/outbox.h"
 
@@ -27,15 +28,9 @@ void hooks_watch_done(hooks_watch *h) {
 /* ---- Cutoffs ---- */
 
 static void on_cutoff(hooks_watch *h, hooks_person *p, const event *e) {
-    if (h->len == h->cap) {
-        const size_t  cap = h->cap ? h->cap * 2 : 64;
-        hooks_cutoff *cutoffs = realloc(h->cutoffs, cap * sizeof *cutoffs);
-        if (!cutoffs) {
-            h->starved = true;
-            return;
-        }
-        h->cutoffs = cutoffs;
-        h->cap = cap;
+    if (DN_ARRAY_RESERVE(h->cutoffs, h->cap, h->len + 1) < 0) {
+        h->starved = true;
+        return;
     }
     h->cutoffs[h->len++] = (hooks_cutoff){
         .n = e->h->n,

@@ -2,6 +2,7 @@
  * The days of a run come in order, or nearly so: they are kept in a sorted row, and the last one is asked first. */
 #include "summary.h"
 
+#include "base/array.h"
 #include "base/day_rows.h"
 #include "level.h"
 #include "obs/sketch.h"
@@ -40,15 +41,9 @@ static summary_totals *totals_found(summary *s, dn_day day) {
     static summary_totals nobodys;
     const size_t at = s->last = dn_day_rows_from(s->days, sizeof *s->days, s->days_len, day);
     if (at < s->days_len && s->days[at].day == day) return &s->days[at].totals;
-    if (s->days_len == s->days_cap) {
-        const size_t cap = s->days_cap ? s->days_cap * 2 : 64;
-        day_row     *days = realloc(s->days, cap * sizeof *days);
-        if (!days) {
-            s->starved = true;
-            return &nobodys;
-        }
-        s->days = days;
-        s->days_cap = cap;
+    if (DN_ARRAY_RESERVE(s->days, s->days_cap, s->days_len + 1) < 0) {
+        s->starved = true;
+        return &nobodys;
     }
     memmove(&s->days[at + 1], &s->days[at], (s->days_len - at) * sizeof *s->days);
     s->days[at] = (day_row){.day = day};

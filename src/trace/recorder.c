@@ -11,6 +11,7 @@
 #include "recorder.h"
 
 #include "actor/pipe.h"
+#include "base/array.h"
 #include "base/map.h"
 #include "obs/log.h"
 #include "recorder_file.h"
@@ -215,15 +216,10 @@ static void line_in_order(dn_self *self, recording *r, const char *line, size_t 
         line_out(self, r, line, len);
         return;
     }
-    if (r->held_len + len > r->held_cap) {
-        const size_t cap = r->held_cap ? r->held_cap * 2 : 65536;
-        char        *wider = cap <= HELD_MAX ? realloc(r->held, cap) : NULL;
-        if (!wider) {
-            give_up(self, r, 0, "too much happened while it began");
-            return;
-        }
-        r->held = wider;
-        r->held_cap = cap;
+    if (r->held_len + len > HELD_MAX ||
+        DN_ARRAY_RESERVE(r->held, r->held_cap, r->held_len + len) < 0) {
+        give_up(self, r, 0, "too much happened while it began");
+        return;
     }
     memcpy(r->held + r->held_len, line, len);
     r->held_len += len;

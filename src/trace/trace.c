@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "trace_header.h"
 #include "trace_judge.h"
@@ -323,13 +324,7 @@ static int full_note(trace *t, const trace_op *op) {
         if (last->for_ms < op->ms) last->for_ms = op->ms;
         return DN_OK;
     }
-    if (t->full_len == t->full_cap) {
-        const size_t cap = t->full_cap ? t->full_cap * 2 : 16;
-        full_disk   *more = realloc(t->full, cap * sizeof *more);
-        if (!more) return DN_ENOMEM;
-        t->full = more;
-        t->full_cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(t->full, t->full_cap, t->full_len + 1) < 0) return DN_ENOMEM;
     t->full[t->full_len++] = (full_disk){op->at_ms, op->ms};
     return DN_OK;
 }

@@ -1,6 +1,8 @@
 /* http_conn.c - see http_conn.h. */
 #include "http_conn.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -119,14 +121,7 @@ bool http_conn_begin_body(http_conn *c, size_t max) {
 }
 
 static bool body_put(http_conn *c, http_text piece) {
-    if (c->body_cap - c->body_len < piece.len) {
-        size_t cap = c->body_cap ? c->body_cap : IN_LEAST;
-        while (cap - c->body_len < piece.len) cap *= 2;
-        char *body = realloc(c->body, cap);
-        if (!body) return false;
-        c->body = body;
-        c->body_cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(c->body, c->body_cap, c->body_len + piece.len) < 0) return false;
     if (piece.len > 0) memcpy(c->body + c->body_len, piece.at, piece.len);
     c->body_len += piece.len;
     return true;
