@@ -1,6 +1,7 @@
 /* memory.c - a store in memory: for simulation and replay, which ask it a hundred million times.
  * An array holds the users by number. Numbers are never reused, so a removed user leaves 40 bytes behind, and the bytes
  * of its id. */
+#include "base/hash.h"
 #include "base/pages.h"
 #include "memory/memory_store.h"
 #include "store_user.h"
@@ -13,15 +14,29 @@ enum { FIRST_USERS = 1024, FIRST_ID_BYTES = 16384 };
 
 /* ---- Users ---- */
 
-static bool has_id(const void *context, uint32_t n, const char *id, size_t len) {
-    const memory      *m = context;
+static bool has_id(const memory *m, uint32_t n, const char *id, size_t len) {
     const memory_user *u = &m->users[n];
 
     return u->id_len == len && memcmp(m->id_bytes + u->id_at, id, len) == 0;
 }
 
+uint64_t memory_hash_of(const char *id, size_t len) {
+    const dn_hash_key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0xd6e8feb86659fd93)};
+
+    return dn_hash_quick(key, id, len);
+}
+
+dn_index_cell *memory_cell_of(const memory *m, const char *id, size_t len) {
+    dn_index_cell *cell = dn_index_find(&m->by_id, memory_hash_of(id, len));
+
+    while (cell && !has_id(m, dn_index_row(cell), id, len)) cell = dn_index_alike(&m->by_id, cell);
+    return cell;
+}
+
 uint64_t memory_find_id(const memory *m, const char *id, size_t len) {
-    return ids_find(&m->ids, id, len, has_id, m);
+    const dn_index_cell *cell = memory_cell_of(m, id, len);
+
+    return cell ? dn_index_row(cell) : 0;
 }
 
 void memory_user_read(const memory *m, uint64_t n, dn_user *out) {
@@ -195,7 +210,7 @@ static void memory_free(dn_store *store) {
     tokens_done(&m->tokens);
     totals_done(&m->totals);
     ledger_done(&m->ledger);
-    ids_done(&m->ids);
+    dn_index_done(&m->by_id);
     dn_pages_free(m->id_bytes, m->id_cap);
     dn_pages_free(m->users, m->users_cap * sizeof *m->users);
     free(m);

@@ -3,7 +3,7 @@
 #define DIURNAL_STORE_MEMORY_MEMORY_STORE_H
 
 #include "backend.h"
-#include "memory/memory_ids.h"
+#include "base/map.h"
 #include "memory/memory_ledger.h"
 #include "memory/memory_outbox.h"
 #include "memory/memory_tokens.h"
@@ -29,7 +29,7 @@ typedef struct memory {
     uint64_t      next_n, count;
     char         *id_bytes;
     size_t        id_len, id_cap;
-    ids           ids;
+    dn_index      by_id; /* rows are numbers of users */
     ledger        ledger;
     totals        totals;
     outbox        hooks;
@@ -48,7 +48,11 @@ void memory_user_read(const memory *m, uint64_t n, dn_user *out);
 void memory_user_keep(memory_user *u, const dn_user *user);
 
 /* 0: there is none. */
-uint64_t memory_find_id(const memory *m, const char *id, size_t len);
+/* The key of this hash is public, so that a simulation is the same every time: strangers send it no ids. */
+uint64_t memory_hash_of(const char *id, size_t len);
+/* NULL: there is none. */
+dn_index_cell *memory_cell_of(const memory *m, const char *id, size_t len);
+uint64_t       memory_find_id(const memory *m, const char *id, size_t len);
 
 static inline memory_user *memory_user_at(const memory *m, uint64_t n) {
     return n > 0 && n < m->next_n && m->users[n].id_len ? &m->users[n] : NULL;

@@ -64,7 +64,7 @@ static int reserve_users(memory *m, const memory_needs *needs) {
     m->users = users;
     if (code == DN_OK) code = grow(&bytes, &m->id_cap, m->id_len + needs->id_bytes, 1);
     m->id_bytes = bytes;
-    return code == DN_OK ? ids_reserve(&m->ids, needs->users) : code;
+    return code == DN_OK ? dn_index_reserve(&m->by_id, needs->users) : code;
 }
 
 static int reserve(memory *m, const dn_write *writes, size_t len) {
@@ -116,7 +116,7 @@ static void write_new_user(memory *m, const struct dn_write_set *w, dn_write_res
     memcpy(m->id_bytes + m->id_len, w->id, w->id_len);
     m->id_len += w->id_len;
     memory_user_keep(u, &result->user);
-    ids_add(&m->ids, w->id, w->id_len, (uint32_t)m->next_n);
+    dn_index_add(&m->by_id, memory_hash_of(w->id, w->id_len), (uint32_t)m->next_n);
     m->next_n++;
     m->count++;
     memory_sorted_forget(m);
@@ -135,16 +135,17 @@ static void write_set(memory *m, const struct dn_write_set *w, dn_write_result *
 }
 
 static void write_remove(memory *m, const struct dn_write_remove *w, dn_write_result *result) {
-    const uint64_t n = memory_find_id(m, w->id, w->id_len);
+    dn_index_cell *cell = memory_cell_of(m, w->id, w->id_len);
 
-    if (!n) {
+    if (!cell) {
         result->wrote = DN_WROTE_GONE;
         return;
     }
+    const uint64_t n = dn_index_row(cell);
     memory_user_read(m, n, &result->user);
     outbox_remove_user(&m->hooks, n, m->users[n].hook);
     ledger_remove(&m->ledger, n);
-    ids_remove(&m->ids, w->id, w->id_len, (uint32_t)n);
+    dn_index_drop(&m->by_id, cell);
     m->users[n].id_len = 0;
     m->count--;
     memory_sorted_forget(m);
@@ -245,7 +246,8 @@ static void write_one(memory *m, const dn_write *w, dn_write_result *result) {
 }
 
 static void fetch_rest(memory *m, const dn_write *w) {
-    if (w->op == DN_WRITE_SET) ids_fetch(&m->ids, w->set.id, w->set.id_len);
+    if (w->op == DN_WRITE_SET)
+        dn_index_prefetch(&m->by_id, memory_hash_of(w->set.id, w->set.id_len));
     if (w->op != DN_WRITE_FINALIZE || w->finalize.registration >= m->next_n) return;
     const uint64_t n = w->finalize.registration;
     __builtin_prefetch(m->id_bytes + m->users[n].id_at);
