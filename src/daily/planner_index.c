@@ -18,9 +18,7 @@
 enum {
     NO_SLOT = UINT32_MAX,
     ID_CELL_MIN = 4,
-    NUMBERS_LEAST = 1024,
     GROWS_BY_HALF = 1 << 20, /* bytes up to which */
-    BLOCK_PLACES = DN_PAGES_BLOCK / sizeof(uint32_t),
     WORD_ROWS = 64,
     /* Records are far off when there are millions: so many places before they are needed they are asked for. */
     FETCH_AHEAD = 12,
@@ -64,24 +62,13 @@ typedef struct id_pool {
     uint32_t free; /* index + 1 */
 } id_pool;
 
-typedef struct by_number {
-    uint32_t *places; /* slot + 1; 0: empty */
-    uint32_t  mask;
-} by_number;
-
 struct dn_planner_index {
     record  *records;
     uint32_t records_len, records_cap;
-    uint32_t free; /* slot + 1 */
-    size_t   users;
+    uint32_t free;     /* slot + 1 */
     uint64_t greatest; /* number there ever was: they rise, and who is new has a greater one */
 
-    by_number now;
-    /* The table before, while it is moved: before[before_at] and what stands behind it, around the end, is empty,
-     * and before_left places in front of that are still to be moved. Whose home is one of the first before_sure of
-     * those is in no other table. */
-    by_number before;
-    uint32_t  before_at, before_left, before_sure;
+    dn_index by_number; /* rows are slot + 1 */
 
     row      rows[DN_DAY_MINUTES];
     uint64_t maybe_open[OPEN_WORDS]; /* a bit a row; 0: nobody in it is open */
@@ -109,130 +96,13 @@ static int grow(void **memory, uint32_t *cap, size_t size) {
 
 /* ---- By number ---- */
 
-/* The upper bits: by them numbers that follow each other, as those of users do, stand evenly apart, and hardly two at one
- * place. */
-static uint32_t number_home(const by_number *t, uint64_t n) {
-    const uint64_t spread = n * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+/* NULL: there is none of that number. */
+static dn_index_cell *cell_of(const dn_planner_index *r, uint64_t n) {
+    dn_index_cell *cell = dn_index_find(&r->by_number, n);
 
-    return (uint32_t)(spread * ((uint64_t)t->mask + 1) >> 32);
-}
-
-/* Where n stands, or would. */
-static uint32_t number_at(const dn_planner_index *r, const by_number *t, uint64_t n) {
-    uint32_t at = number_home(t, n);
-
-    while (t->places[at] && r->records[t->places[at] - 1].n != n) at = (at + 1) & t->mask;
-    return at;
-}
-
-/* Where n, which is not there, is to stand. The records of those before it are not looked at: they are far off. */
-static uint32_t number_gap(const by_number *t, uint64_t n) {
-    uint32_t at = number_home(t, n);
-
-    while (t->places[at]) at = (at + 1) & t->mask;
-    return at;
-}
-
-/* How many of those that are still to be moved stand before the home of n; before_left and more: it has been
- * moved. */
-static uint32_t number_home_before(const dn_planner_index *r, uint64_t n) {
-    return (number_home(&r->before, n) - (r->before_at - r->before_left)) & r->before.mask;
-}
-
-/* Slot + 1; 0: there is none. */
-static uint32_t number_find(const dn_planner_index *r, uint64_t n) {
-    if (r->before.places && number_home_before(r, n) < r->before_left) {
-        const uint32_t found = r->before.places[number_at(r, &r->before, n)];
-        if (found || number_home_before(r, n) < r->before_sure) return found;
-    }
-    return r->now.places[number_at(r, &r->now, n)];
-}
-
-static size_t places_bytes(const by_number *t) {
-    return t->places ? ((size_t)t->mask + 1) * sizeof *t->places : 0;
-}
-
-static void places_free(by_number *t) {
-    dn_pages_free(t->places, places_bytes(t));
-    t->places = NULL;
-}
-
-/* From now on n, which is not there, would stand in a table twice as large; all others are still in the one
- * before. Before the next growing seven sixteenths of the new one are put, and all of them have been moved. */
-static int numbers_grow(dn_planner_index *r, uint64_t n) {
-    const uint64_t cap = ((uint64_t)r->now.mask + 1) * 2;
-    uint32_t      *places = cap < NO_SLOT ? dn_pages_new(cap * sizeof *places) : NULL;
-
-    if (!places) return DN_ENOMEM;
-    assert(!r->before.places);
-    r->before_at = number_gap(&r->now, n);
-    r->before_left = r->before_sure = r->now.mask;
-    r->before = r->now;
-    r->now = (by_number){places, (uint32_t)cap - 1};
-    return DN_OK;
-}
-
-/* n goes to the new table. */
-static uint32_t *number_now(dn_planner_index *r, uint64_t n) {
-    if (r->before.places && number_home_before(r, n) < r->before_sure)
-        r->before_sure = number_home_before(r, n);
-    return &r->now.places[number_gap(&r->now, n)];
-}
-
-/* Backwards: who stands before an empty place is in nobody's way and may go, and all others are found as before. */
-static void numbers_move_some(dn_planner_index *r) {
-    by_number *t = &r->before;
-
-    if (!t->places) return;
-    for (int n = DN_PLANNER_INDEX_STEP; n > 0 && r->before_left > 0; n--) {
-        r->before_at = (r->before_at - 1) & t->mask;
-        r->before_left--;
-        if (r->before_sure > r->before_left) r->before_sure = r->before_left;
-        uint32_t      *slot = &t->places[r->before_at];
-        const uint32_t soon = t->places[(r->before_at - FETCH_AHEAD) & t->mask];
-        if (soon) __builtin_prefetch(&r->records[soon - 1]);
-        if (*slot) {
-            *number_now(r, r->records[*slot - 1].n) = *slot;
-            *slot = 0;
-        }
-        if (r->before_at % BLOCK_PLACES == 0 && t->mask - r->before_left >= BLOCK_PLACES)
-            dn_pages_drain(t->places, places_bytes(t), r->before_at * sizeof *slot);
-    }
-    if (r->before_left == 0) places_free(t);
-}
-
-/* Where n is to stand, which is not there: in the table before, if its place there is still to be moved. So the
- * memory of the new one is touched from one end to the other, and not everywhere at once. */
-static uint32_t *number_new(dn_planner_index *r, uint64_t n) {
-    const by_number *t = &r->before;
-
-    if (t->places && number_home_before(r, n) < r->before_left) {
-        const uint32_t at = number_gap(t, n);
-        if (at != r->before_at) return &t->places[at];
-    }
-    return number_now(r, n);
-}
-
-/* Those behind it that are not at home move up, so that no grave is left. */
-static bool number_take_out(dn_planner_index *r, by_number *t, uint64_t n) {
-    uint32_t hole = number_at(r, t, n);
-
-    if (!t->places[hole]) return false;
-    for (uint32_t at = (hole + 1) & t->mask; t->places[at]; at = (at + 1) & t->mask) {
-        const uint32_t home = number_home(t, r->records[t->places[at] - 1].n);
-        if (((at - home) & t->mask) < ((at - hole) & t->mask)) continue;
-        t->places[hole] = t->places[at];
-        hole = at;
-    }
-    t->places[hole] = 0;
-    return true;
-}
-
-static void number_forget(dn_planner_index *r, uint64_t n) {
-    if (!r->before.places || number_home_before(r, n) >= r->before_left ||
-        !number_take_out(r, &r->before, n))
-        (void)number_take_out(r, &r->now, n);
-    numbers_move_some(r);
+    while (cell && r->records[dn_index_row(cell) - 1].n != n)
+        cell = dn_index_alike(&r->by_number, cell);
+    return cell;
 }
 
 /* ---- Ids ---- */
@@ -375,11 +245,6 @@ int dn_planner_index_new(dn_planner_index **out_roster) {
     dn_planner_index *r = calloc(1, sizeof *r);
 
     if (!r) return DN_ENOMEM;
-    r->now = (by_number){dn_pages_new(NUMBERS_LEAST * sizeof *r->now.places), NUMBERS_LEAST - 1};
-    if (!r->now.places) {
-        free(r);
-        return DN_ENOMEM;
-    }
     for (int i = 0; i < DN_DAY_MINUTES; i++) {
         r->rows[i].day = DN_DAY_NONE;
         r->rows[i].tallies[0].day = r->rows[i].tallies[1].day = DN_DAY_NONE;
@@ -404,24 +269,19 @@ void dn_planner_index_free(void *planner_index) {
     for (int i = 1; i <= DN_ID_MAX; i++) dn_pages_free(r->ids[i].cells, ids_bytes(r, (uint8_t)i));
     dn_pages_free(r->records, r->records_cap * sizeof *r->records);
     dn_map_done(&r->awaiting);
-    places_free(&r->now);
-    places_free(&r->before);
+    dn_index_done(&r->by_number);
     free(r);
 }
 
-size_t dn_planner_index_len(const dn_planner_index *r) { return r->users; }
+size_t dn_planner_index_len(const dn_planner_index *r) { return dn_index_len(&r->by_number); }
 
 size_t dn_planner_index_bytes(const dn_planner_index *r) {
-    size_t bytes = sizeof *r + r->records_cap * sizeof *r->records + places_bytes(&r->now) +
-                   places_bytes(&r->before) + dn_map_bytes(&r->awaiting);
+    size_t bytes = sizeof *r + r->records_cap * sizeof *r->records + dn_index_bytes(&r->by_number) +
+                   dn_map_bytes(&r->awaiting);
 
     for (int i = 0; i < DN_DAY_MINUTES; i++) bytes += row_bytes(&r->rows[i]);
     for (int i = 1; i <= DN_ID_MAX; i++) bytes += ids_bytes(r, (uint8_t)i);
     return bytes;
-}
-
-size_t dn_planner_index_moving(const dn_planner_index *r) {
-    return r->before.places ? r->before_left : 0;
 }
 
 static dn_day before(dn_day day) { return day == DN_DAY_NONE ? DN_DAY_NONE : day - 1; }
@@ -444,10 +304,7 @@ static int reserve(dn_planner_index *r, const dn_planner_index_user *user) {
         if (grow(&records, &r->records_cap, sizeof *r->records) < 0) return DN_ENOMEM;
         r->records = records;
     }
-    /* At most seven eighths full. */
-    const uint64_t cap = (uint64_t)r->now.mask + 1;
-    if ((r->users + 1) * 8 > cap * 7) return numbers_grow(r, user->n);
-    return DN_OK;
+    return dn_index_reserve(&r->by_number, 1);
 }
 
 static int user_add(dn_planner_index *r, const dn_planner_index_user *user) {
@@ -464,13 +321,11 @@ static int user_add(dn_planner_index *r, const dn_planner_index_user *user) {
     record        *u = &r->records[slot];
     if (r->free) r->free = u->pos;
     *u = fresh;
-    *number_new(r, user->n) = slot + 1; /* before its n is there to be found */
     u->n = user->n;
+    dn_index_add(&r->by_number, user->n, slot + 1);
     if (user->n > r->greatest) r->greatest = user->n;
-    r->users++;
     row_add(r, slot);
     count(r, u, 1);
-    numbers_move_some(r);
     return DN_OK;
 }
 
@@ -501,36 +356,34 @@ static int user_change(dn_planner_index *r, uint32_t slot, const dn_planner_inde
 
 int dn_planner_index_put(dn_planner_index *r, const dn_planner_index_user *user) {
     assert(user->n > 0 && user->due < DN_DAY_MINUTES);
-    const uint32_t known = user->n > r->greatest ? 0 : number_find(r, user->n);
-    if (known) return user_change(r, known - 1, user);
+    const dn_index_cell *known = user->n > r->greatest ? NULL : cell_of(r, user->n);
+    if (known) return user_change(r, dn_index_row(known) - 1, user);
     assert(user->id_len <= DN_ID_MAX);
     return user->id_len > 0 ? user_add(r, user) : DN_EDEAD;
 }
 
-/* All places first, then all records: nothing waits for the place of its own. What stands behind its home, or is still in
- * the table before, comes a little later. */
+/* All cells first, then all records: so that none waits for its own cell. */
 void dn_planner_index_fetch(const dn_planner_index *r, const uint64_t *n, size_t len) {
-    for (size_t i = 0; i < len; i++) __builtin_prefetch(&r->now.places[number_home(&r->now, n[i])]);
+    for (size_t i = 0; i < len; i++) dn_index_prefetch(&r->by_number, n[i]);
     for (size_t i = 0; i < len; i++) {
-        const uint32_t slot = r->now.places[number_home(&r->now, n[i])];
-        if (slot) __builtin_prefetch(&r->records[slot - 1], /* for writing */ 1);
+        const dn_index_cell *cell = dn_index_find(&r->by_number, n[i]);
+        if (cell) __builtin_prefetch(&r->records[dn_index_row(cell) - 1], /* for writing */ 1);
     }
 }
 
 bool dn_planner_index_remove(dn_planner_index *r, uint64_t n) {
-    const uint32_t found = number_find(r, n);
+    dn_index_cell *found = cell_of(r, n);
 
     if (!found) return false;
-    const uint32_t slot = found - 1;
+    const uint32_t slot = dn_index_row(found) - 1;
     record        *u = &r->records[slot];
     count(r, u, UINT32_MAX);
     row_drop(r, slot);
-    number_forget(r, n);
+    dn_index_drop(&r->by_number, found);
     id_give(r, u->id_len, u->cell);
     u->n = 0;
     u->pos = r->free;
     r->free = slot + 1;
-    r->users--;
     return true;
 }
 
