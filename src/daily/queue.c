@@ -528,8 +528,7 @@ static void offer(dn_self *self, queue *q) {
 }
 
 static bool is_drained(const queue *q) {
-    return q->stopping && q->records.running_len + q->records.adopted_len == 0 &&
-           dn_pipe_is_free(&q->successes);
+    return q->stopping && records_running_len(&q->records) == 0 && dn_pipe_is_free(&q->successes);
 }
 
 /* At the end of a batch, so that what arrived together is handed out in its order and not as it arrived. */
@@ -596,9 +595,9 @@ static int queue_stopping(dn_self *self, void *state) {
         return DN_STOP;
     if (q->stopping) return is_drained(q) ? DN_STOP : DN_OK;
     q->stopping = true;
-    if (q->records.running_len > 0)
+    if (records_running_len(&q->records) > 0)
         dn_log(DN_LOG_INFO, "executor.stopping", "%zu running jobs may finish within %lld ms",
-               q->records.running_len, (long long)q->config->shutdown_grace_ms);
+               records_running_len(&q->records), (long long)q->config->shutdown_grace_ms);
     (void)dn_monitor(self, dn_name(self, ACTOR_EXECUTIONS), 0);
     (void)dn_monitor(self, dn_name(self, ACTOR_EXECUTOR), 0);
     dn_timer_after(self, q->config->shutdown_grace_ms, QUEUE_GRACE_OVER, 0);
@@ -611,7 +610,7 @@ static int queue_on_grace_over(dn_self *self, void *state, const dn_msg *msg) {
     (void)self, (void)msg;
     dn_log(DN_LOG_WARN, "executor.cut_off",
            "cut off %zu jobs that were still running; their users are eligible again",
-           q->records.running_len);
+           records_running_len(&q->records));
     return DN_STOP;
 }
 
@@ -626,7 +625,7 @@ static int queue_on_ask_status(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
     q->status.queued = q->records.waiting.len;
-    q->status.running = q->records.running_len + q->records.adopted_len;
+    q->status.running = records_running_len(&q->records);
     q->status.known = records_len(&q->records);
     dn_reply(self, msg, MSG_STATUS, &q->status, sizeof q->status);
     return DN_OK;
@@ -654,24 +653,22 @@ static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg) {
 
 static int queue_on_ask_running(dn_self *self, void *state, const dn_msg *msg) {
     const queue *q = state;
-    size_t       bytes = 0, at = 0;
+    size_t       bytes = 0, to = 0, at = 0;
 
-    for (size_t i = 0; i < q->records.running_cap; i++)
-        if (q->records.running[i].who)
-            bytes += dn_pipe_stride(sizeof(dn_running) + q->records.running[i].who->id_len);
+    for (const queue_record *r; (r = records_running_next(&q->records, &at));)
+        bytes += dn_pipe_stride(sizeof(dn_running) + r->id_len);
     dn_msg *scratch = dn_msg_new(self, MSG_RUNNING, bytes);
     char   *body = dn_msg_body(scratch);
-    for (size_t i = 0; i < q->records.running_cap; i++) {
-        const queue_record *r = q->records.running[i].who;
-        if (!r) continue;
-        dn_running *to = (dn_running *)(void *)(body + at);
-        to->since_ms = q->records.running[i].since_ms;
-        to->day = r->day;
-        to->attempt = r->attempts_before + 1U;
-        to->due = (uint16_t)r->user.due;
-        to->id_len = r->id_len;
-        memcpy(to->id, r->id, r->id_len);
-        at += dn_pipe_stride(sizeof *to + r->id_len);
+    at = 0;
+    for (const queue_record *r; (r = records_running_next(&q->records, &at));) {
+        dn_running *row = (dn_running *)(void *)(body + to);
+        row->since_ms = r->since_ms;
+        row->day = r->day;
+        row->attempt = r->attempts_before + 1U;
+        row->due = (uint16_t)r->user.due;
+        row->id_len = r->id_len;
+        memcpy(row->id, r->id, r->id_len);
+        to += dn_pipe_stride(sizeof *row + r->id_len);
     }
     dn_reply(self, msg, MSG_RUNNING, body, bytes);
     dn_msg_free(self, scratch);

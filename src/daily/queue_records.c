@@ -2,12 +2,9 @@
  * No call takes longer the more records there are, except for what a heap takes; no table grows in one call. */
 #include "queue_records.h"
 
-#include "base/pages.h"
-
 #include <assert.h>
 #include <string.h>
 
-enum { RUNNING_LEAST = 64 };
 #define MINUTE_NS (DN_MINUTE_MS * 1000000)
 #define DAY_NS    (DN_DAY_MS * 1000000)
 
@@ -61,23 +58,24 @@ static void idle(queue_records *b, queue_record *r) {
 
 /* ---- By id ---- */
 
-static queue_record *of_hash(dn_hashtable_link *link) {
-    return (queue_record *)(void *)((char *)link - offsetof(queue_record, by_hash));
-}
+static queue_record *record_at(const uint64_t *found) { return (queue_record *)(uintptr_t)*found; }
+
+/* No key of a map is 0. */
+static uint64_t map_key(uint64_t hash) { return hash | 1; }
 
 uint64_t records_fetch(const queue_records *b, const char *id, uint8_t len) {
     const uint64_t hash = dn_hash_quick(b->key, id, len);
 
-    dn_hashtable_fetch(&b->by_hash, hash);
+    dn_map_prefetch(&b->by_hash, map_key(hash));
     return hash;
 }
 
 queue_record *records_find_hashed(const queue_records *b, uint64_t hash, const char *id,
                                   uint8_t len) {
-    dn_hashtable_link *link = dn_hashtable_find(&b->by_hash, hash);
+    uint64_t *found = dn_map_find(&b->by_hash, map_key(hash));
 
-    for (; link; link = dn_hashtable_alike(link)) {
-        queue_record *r = of_hash(link);
+    for (; found; found = dn_map_alike(&b->by_hash, found)) {
+        queue_record *r = record_at(found);
         if (r->id_len == len && memcmp(r->id, id, len) == 0) return r;
     }
     return NULL;
@@ -94,9 +92,9 @@ queue_record *records_open_hashed(queue_records *b, uint64_t hash, const char *i
     queue_record *r = block_pool_take(&b->pool, sizeof *r + len);
     if (!r) return NULL;
     *r = (queue_record){
-        .by_hash.key = hash, .days = {{.day = DN_DAY_NONE}, {.day = DN_DAY_NONE}}, .id_len = len};
+        .hash = map_key(hash), .days = {{.day = DN_DAY_NONE}, {.day = DN_DAY_NONE}}, .id_len = len};
     dn_id_copy(r->id, id, len);
-    if (dn_hashtable_add(&b->by_hash, &r->by_hash) < 0) {
+    if (dn_map_add(&b->by_hash, r->hash, (uintptr_t)r) < 0) {
         block_pool_give(&b->pool, r);
         return NULL;
     }
@@ -109,20 +107,23 @@ queue_record *records_open(queue_records *b, const char *id, uint8_t len) {
 }
 
 static void forget(queue_records *b, queue_record *r) {
-    assert(r->state == RECORD_IDLE);
+    assert(r->state == RECORD_IDLE && is_sound(b));
     look_leave(r);
-    dn_hashtable_remove(&b->by_hash, &r->by_hash);
+    uint64_t *found = dn_map_find(&b->by_hash, r->hash);
+    while (record_at(found) != r) found = dn_map_alike(&b->by_hash, found);
+    dn_map_drop(&b->by_hash, found);
+    assert(records_are_sound(b));
     block_pool_give(&b->pool, r);
 }
 
-size_t records_len(const queue_records *b) { return b->by_hash.len; }
+size_t records_len(const queue_records *b) { return dn_map_len(&b->by_hash); }
 
 void records_done(void *opened) {
     queue_records *b = opened;
 
     order_done(&b->waiting);
-    dn_hashtable_done(&b->by_hash);
-    dn_pages_free(b->running, b->running_cap * sizeof *b->running);
+    dn_map_done(&b->by_hash);
+    dn_map_done(&b->running);
     block_pool_done(&b->pool);
     *b = (queue_records){.key = b->key};
 }
@@ -155,9 +156,18 @@ static order_key key_of(queue_record *r, uint64_t arrival) {
     };
 }
 
+size_t records_running_len(const queue_records *b) {
+    return dn_map_len(&b->running) + b->adopted_len;
+}
+
+queue_record *records_running_next(const queue_records *b, size_t *at) {
+    dn_map_row row;
+
+    return dn_map_next(&b->running, at, &row) ? record_at(&row.value) : NULL;
+}
+
 bool records_are_sound(const queue_records *b) {
-    return b->waiting.len + b->running_len + b->adopted_len <= b->by_hash.len &&
-           b->running_len * 2 <= b->running_cap;
+    return b->waiting.len + records_running_len(b) <= records_len(b);
 }
 
 void records_begin_anew(queue_record *r, uint64_t n, uint32_t due, uint64_t commit) {
@@ -207,44 +217,21 @@ void records_unqueue(queue_records *b, queue_record *r) {
 
 /* ---- Those that run ---- */
 
-static running_record *running_at(const queue_records *b, uint64_t ticket) {
-    return &b->running[ticket & (b->running_cap - 1)];
-}
-
-/* Tickets that had a place of their own have one in a larger table too. */
-static int running_grow(queue_records *b) {
-    const size_t    was_len = b->running_cap;
-    running_record *was = b->running;
-    const size_t    cap = was_len ? was_len * 2 : RUNNING_LEAST;
-    running_record *wider = dn_pages_new(cap * sizeof *wider);
-
-    if (!wider) return DN_ENOMEM;
-    b->running = wider;
-    b->running_cap = cap;
-    for (size_t i = 0; i < was_len; i++)
-        if (was[i].who) *running_at(b, was[i].ticket) = was[i];
-    dn_pages_free(was, was_len * sizeof *was);
-    return DN_OK;
-}
-
-/* At most half of the places are taken: the next ticket but a few has a free one. */
 int records_run(queue_records *b, queue_record *r, int64_t now_ms) {
     assert(r->state == RECORD_QUEUED);
-    if ((b->running_len + 1) * 2 > b->running_cap && running_grow(b) < 0) return DN_ENOMEM;
+    if (dn_map_add(&b->running, b->tickets + 1, (uintptr_t)r) < 0) return DN_ENOMEM;
     (void)order_drop(&b->waiting, r);
-    do b->tickets++;
-    while (running_at(b, b->tickets)->who);
-    *running_at(b, b->tickets) = (running_record){b->tickets, r, now_ms};
-    b->running_len++;
-    r->ticket = b->tickets;
+    r->ticket = ++b->tickets;
+    r->since_ms = now_ms;
     r->state = RECORD_RUNNING;
+    assert(records_are_sound(b));
     return DN_OK;
 }
 
 queue_record *records_of_ticket(const queue_records *b, uint64_t ticket) {
-    if (b->running_len == 0) return NULL;
-    const running_record *at = running_at(b, ticket);
-    return at->ticket == ticket ? at->who : NULL;
+    const uint64_t *found = dn_map_find(&b->running, ticket);
+
+    return found ? record_at(found) : NULL;
 }
 
 void records_adopt(queue_records *b, queue_record *r, dn_day day) {
@@ -261,8 +248,8 @@ void records_stop(queue_records *b, queue_record *r) {
     if (r->ticket == 0) {
         b->adopted_len--;
     } else {
-        running_at(b, r->ticket)->who = NULL;
-        b->running_len--;
+        assert(records_of_ticket(b, r->ticket) == r);
+        (void)dn_map_remove(&b->running, r->ticket);
     }
     idle(b, r);
     assert(records_are_sound(b));
@@ -298,7 +285,7 @@ static void sweep_fetch(const queue_records *b, const queue_record *r) {
 
     if (!next) return;
     __builtin_prefetch(next->looked_next);
-    dn_hashtable_fetch(&b->by_hash, next->by_hash.key);
+    dn_map_prefetch(&b->by_hash, next->hash);
 }
 
 bool records_sweep(queue_records *b, size_t most, int64_t mono_ns, int64_t now_ms) {

@@ -6,7 +6,7 @@
 
 #include "base/block_pool.h"
 #include "base/hash.h"
-#include "base/hashtable.h"
+#include "base/map.h"
 #include "domain/daily.h"
 #include "queue_order.h"
 
@@ -21,11 +21,12 @@ typedef struct record_day {
 } record_day;
 
 typedef struct queue_record {
-    dn_hashtable_link by_hash; /* of the id */
-    uint64_t          n; /* the registration that `user` and the attempts belong to; 0: none yet */
-    uint64_t          commit;                        /* the commit that `user` is known by */
+    uint64_t hash;   /* of the id: the key in by_hash */
+    uint64_t n;      /* the registration that `user` and the attempts belong to; 0: none yet */
+    uint64_t commit; /* the commit that `user` is known by */
     struct queue_record **looked_from, *looked_next; /* RECORD_IDLE: in a list of the sweep */
-    uint64_t              ticket;                    /* RECORD_RUNNING */
+    uint64_t              ticket;                    /* RECORD_RUNNING; 0: adopted */
+    int64_t               since_ms;                  /* RECORD_RUNNING: by the wall clock */
     int64_t               keep_ns;                   /* steady: keep the record until then */
     dn_daily_user         user;
     dn_day                day;
@@ -40,26 +41,18 @@ typedef struct queue_record {
     char       id[];
 } queue_record;
 
-/* Users that run, by ticket. */
-typedef struct running_record {
-    uint64_t      ticket;
-    queue_record *who; /* NULL: the place is free */
-    int64_t       since_ms;
-} running_record;
-
 enum { RECORD_MINUTES = 64 };
 
 typedef struct queue_records {
-    dn_hash_key     key;
-    dn_hashtable    by_hash;
-    block_pool      pool;
-    order           waiting;
-    uint64_t        planned; /* the greatest commit that a plan knew of */
-    uint64_t        arrivals;
-    uint64_t        tickets; /* the last one given */
-    running_record *running; /* at ticket & (running_cap - 1) */
-    size_t          running_len, running_cap;
-    size_t          adopted_len;
+    dn_hash_key key;
+    dn_map      by_hash; /* hash of an id -> record */
+    block_pool  pool;
+    order       waiting;
+    uint64_t    planned; /* the greatest commit that a plan knew of */
+    uint64_t    arrivals;
+    uint64_t    tickets; /* the last one given */
+    dn_map      running; /* ticket -> record */
+    size_t      adopted_len;
 
     /* A sweep looks at an idle record in its steady minute, or every time, and drops it if it no longer matters. */
     queue_record *minutes[RECORD_MINUTES]; /* by minute, around */
@@ -71,6 +64,9 @@ typedef struct queue_records {
 
 void   records_done(void *opened);
 size_t records_len(const queue_records *b);
+size_t records_running_len(const queue_records *b); /* adopted ones too */
+/* Each record with a ticket once, from *at == 0 on. NULL: there is none left. */
+queue_record *records_running_next(const queue_records *b, size_t *at);
 
 /* Cheap enough for every call. */
 bool records_are_sound(const queue_records *b);

@@ -169,7 +169,7 @@ static void check_all(world *w) {
     }
     CHECK_UINT(records_len(&w->queue_records), there);
     CHECK_UINT(w->queue_records.waiting.len, queued);
-    CHECK_UINT(w->queue_records.running_len, running);
+    CHECK_UINT(dn_map_len(&w->queue_records.running), running);
     check_first(w);
 }
 
@@ -547,7 +547,7 @@ TEST(a_ticket_is_nobody_elses_however_long_the_one_before_runs) {
             CHECK_PTR(records_of_ticket(&b, last + 1), NULL);
         }
     for (int i = 0; i < RUNNING; i++) CHECK_PTR(records_of_ticket(&b, r[i]->ticket), r[i]);
-    CHECK_UINT(b.running_len, RUNNING);
+    CHECK_UINT(dn_map_len(&b.running), RUNNING);
     records_done(&b);
 }
 
