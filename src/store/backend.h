@@ -59,8 +59,4 @@ int dir_lock_held(const char *dir, dn_store_hold *out_hold, char *why);
 /* The most rows one FORGET deletes: at 3 us a row the store is busy for 15 ms. */
 enum { STORE_FORGET_MAX = 5000 };
 
-/* Writes one line into why[DN_STORE_WHY] and returns code, so that a refusal is one statement. */
-int store_refuse(int code, char *why, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 #endif

@@ -1,6 +1,7 @@
 /* store.c - the door: checks arguments, calls the backend, numbers commits and keeps their changes.
  * A malformed write is a bug of the caller and would damage durable data, so an assert stops it. */
 #include "backend.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -33,15 +34,6 @@ static bool write_is_sound(const dn_write *w) {
     return false;
 }
 
-int store_refuse(int code, char *why, const char *format, ...) {
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(why, DN_STORE_WHY, format, args);
-    va_end(args);
-    return code;
-}
-
 static const store_backend backends[] = {
     {"sqlite:", db_open, db_probe, dir_lock_held},
     {"memory:", memory_open, NULL, NULL},
@@ -56,10 +48,10 @@ static const store_backend *backend_of(const char *url, const char **out_place, 
         *out_place = url + len;
         return &backends[i];
     }
-    (void)store_refuse(DN_EINVAL, why,
-                       "no store has the scheme \"%.*s\": use sqlite:DIRECTORY or "
-                       "memory:",
-                       (int)strcspn(url, ":"), url);
+    (void)dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                    "no store has the scheme \"%.*s\": use sqlite:DIRECTORY or "
+                    "memory:",
+                    (int)strcspn(url, ":"), url);
     return NULL;
 }
 

@@ -3,6 +3,7 @@
  * of its id. */
 #include "base/hash.h"
 #include "base/pages.h"
+#include "base/text.h"
 #include "memory/memory_store.h"
 #include "store_user.h"
 
@@ -192,9 +193,9 @@ static int memory_check(dn_store *store, char *why) {
 
 static int memory_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why) {
     (void)store, (void)out_backup;
-    return store_refuse(DN_EINVAL, why,
-                        "%s: a store in memory has no file to copy: name a data directory",
-                        path ? path : "backup");
+    return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                     "%s: a store in memory has no file to copy: name a data directory",
+                     path ? path : "backup");
 }
 
 static int memory_idle(dn_store *store) {
@@ -244,7 +245,7 @@ int memory_open(const char *place, const dn_store_config *config, dn_store **out
     if (m) m->id_bytes = malloc(FIRST_ID_BYTES);
     if (!m || !m->users || !m->id_bytes) {
         if (m) memory_free(&m->base);
-        return store_refuse(DN_ENOMEM, why, "a store in memory: out of memory");
+        return dn_refuse(DN_ENOMEM, why, DN_STORE_WHY, "a store in memory: out of memory");
     }
     m->base.ops = &memory_ops;
     m->ledger_on = config->ledger_days > 0;

@@ -4,6 +4,7 @@
  * the disk. A copy without one is a file beside the store that has no name, so that a crash leaves nothing. A copy that
  * fails says nothing about the store. */
 #define _GNU_SOURCE /* renameat2 */
+#include "base/text.h"
 #include "sqlite/sqlite_store.h"
 
 #include <errno.h>
@@ -32,16 +33,19 @@ struct dn_backup {
 };
 
 static int backup_failed(dn_backup *b, int rc, char *why) {
-    if (db_is_nomem(rc)) return store_refuse(DN_ENOMEM, why, "%s: out of memory", b->path);
+    if (db_is_nomem(rc))
+        return dn_refuse(DN_ENOMEM, why, DN_STORE_WHY, "%s: out of memory", b->path);
     if (db_is_full(b->to, rc, DB_MAIN))
-        return store_refuse(DN_EFULL, why, "%s: the disk is full", b->path);
-    return store_refuse(DN_EIO, why, "%s cannot be written: %s", b->part, sqlite3_errstr(rc));
+        return dn_refuse(DN_EFULL, why, DN_STORE_WHY, "%s: the disk is full", b->path);
+    return dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s cannot be written: %s", b->part,
+                     sqlite3_errstr(rc));
 }
 
 static int backup_failed_by_system(dn_backup *b, const char *what, char *why) {
     const int code = errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO;
 
-    return store_refuse(code, why, "%s cannot be %s: %s", b->path, what, strerror(errno));
+    return dn_refuse(code, why, DN_STORE_WHY, "%s cannot be %s: %s", b->path, what,
+                     strerror(errno));
 }
 
 /* Unless the disk failed, the path is at fault: no such directory, or no permission to write there. */
@@ -52,7 +56,7 @@ static int backup_failed_to_begin(dn_backup *b, char *why) {
 }
 
 static int backup_refuse_existing(dn_backup *b, char *why) {
-    return store_refuse(DN_EEXIST, why, "%s exists already: name a new file", b->path);
+    return dn_refuse(DN_EEXIST, why, DN_STORE_WHY, "%s exists already: name a new file", b->path);
 }
 
 static int64_t size_of(const char *path, const char *end) {
@@ -73,9 +77,9 @@ static int backup_look_for_room(const dn_backup *b, char *why) {
         return DN_OK; /* then the first write that finds no room fails */
     const int64_t room = (int64_t)(disk.f_bavail * disk.f_frsize);
     if (room >= wanted) return DN_OK;
-    return store_refuse(DN_EFULL, why,
-                        "%s: a copy needs %lld KiB beside it, and %lld KiB are free: make room",
-                        b->path, (long long)wanted / 1024, (long long)room / 1024);
+    return dn_refuse(DN_EFULL, why, DN_STORE_WHY,
+                     "%s: a copy needs %lld KiB beside it, and %lld KiB are free: make room",
+                     b->path, (long long)wanted / 1024, (long long)room / 1024);
 }
 
 static int backup_connect(dn_backup *b) {
@@ -119,11 +123,13 @@ int db_backup(dn_store *store, const char *path, dn_backup **out_backup, char *w
     db *d = db_of(store);
     int code;
 
-    if (d->dead) return store_refuse(DN_EIO, why, "%s: the disk has failed before", d->path);
+    if (d->dead)
+        return dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s: the disk has failed before", d->path);
     if (path && strlen(path) > DB_PATH_MAX - 32)
-        return store_refuse(DN_EINVAL, why, "the path of the backup is too long");
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "the path of the backup is too long");
     b = calloc(1, sizeof *b);
-    if (!b) return store_refuse(DN_ENOMEM, why, "%s: out of memory", path ? path : d->path);
+    if (!b)
+        return dn_refuse(DN_ENOMEM, why, DN_STORE_WHY, "%s: out of memory", path ? path : d->path);
     b->from = d;
     b->has_name = path != NULL;
     b->fd = -1;
@@ -198,8 +204,9 @@ int dn_backup_step(dn_backup *b, char *why) {
 
     assert(!b->is_whole);
     *why = '\0';
-    if (!b->copy) return store_refuse(DN_EIO, why, "%s has failed before", b->path);
-    if (b->from->dead) return store_refuse(DN_EIO, why, "%s: the disk has failed", b->from->path);
+    if (!b->copy) return dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s has failed before", b->path);
+    if (b->from->dead)
+        return dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s: the disk has failed", b->from->path);
     rc = sqlite3_backup_step(b->copy, STEP_PAGES);
     if (rc == SQLITE_OK) return DN_PENDING;
     return rc == SQLITE_DONE ? backup_end(b, why) : backup_failed(b, rc, why);

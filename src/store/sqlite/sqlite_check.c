@@ -2,6 +2,8 @@
  * transaction agree. */
 #include "sqlite/sqlite_store.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,14 +86,14 @@ static int check_pages(db *d, const char *pragma, char *why) {
     int  code = check_ask(d, pragma, said, sizeof said);
 
     if (code == DN_OK && says_unreadable(said))
-        return store_refuse(db_failed(d, SQLITE_IOERR_READ), why, "%s cannot be read: %s", d->path,
-                            said);
+        return dn_refuse(db_failed(d, SQLITE_IOERR_READ), why, DN_STORE_WHY,
+                         "%s cannot be read: %s", d->path, said);
     if (code == DN_OK && strcmp(said, "ok") != 0) code = DN_EINVAL;
     if (code == DN_OK) return DN_OK;
     if (code != DN_EINVAL)
-        return store_refuse(code, why, "%s: %s", d->path, sqlite3_errmsg(d->sql));
-    return store_refuse(code, why, "%s is damaged (%s): restore a backup; it is left as it is",
-                        d->path, said);
+        return dn_refuse(code, why, DN_STORE_WHY, "%s: %s", d->path, sqlite3_errmsg(d->sql));
+    return dn_refuse(code, why, DN_STORE_WHY,
+                     "%s is damaged (%s): restore a backup; it is left as it is", d->path, said);
 }
 
 static int check_rows(db *d, char *why) {
@@ -99,11 +101,11 @@ static int check_rows(db *d, char *why) {
         char      said[DN_STORE_WHY / 4];
         const int code = check_ask(d, rules[i].sql, said, sizeof said);
         if (code < 0)
-            return store_refuse(code, why, "%s: %s", d->path,
-                                code == DN_EINVAL ? said : sqlite3_errmsg(d->sql));
+            return dn_refuse(code, why, DN_STORE_WHY, "%s: %s", d->path,
+                             code == DN_EINVAL ? said : sqlite3_errmsg(d->sql));
         if (*said)
-            return store_refuse(DN_EINVAL, why, "%s: %s (%s): restore a backup", d->path,
-                                rules[i].sentence, said);
+            return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s: %s (%s): restore a backup", d->path,
+                             rules[i].sentence, said);
     }
     return DN_OK;
 }
@@ -130,7 +132,8 @@ int db_check(dn_store *store, char *why) {
     db *d = db_of(store);
     int code;
 
-    if (d->dead) return store_refuse(DN_EIO, why, "%s: the disk has failed before", d->path);
+    if (d->dead)
+        return dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s: the disk has failed before", d->path);
     code = check_pages(d, "PRAGMA integrity_check(1)", why);
     return code == DN_OK ? check_rows(d, why) : code;
 }

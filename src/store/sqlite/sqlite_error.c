@@ -3,6 +3,8 @@
  * the disk, and SQLite itself would go on. */
 #include "sqlite/sqlite_store.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 
 /* The errno of the last failed write to a file. Asked from the file, because SQLite 3.40 does not keep it in the connection
@@ -45,9 +47,9 @@ int db_failed_at(db *d, int rc, db_file file) {
     if (db_is_full(d->sql, rc, file)) return DN_EFULL;
     d->dead = true;
     if (db_is_damage(rc))
-        return store_refuse(DN_EIO, d->damage,
-                            "%.*s is damaged: `diurnal db check` says how; restore a backup",
-                            DN_STORE_WHY / 2, d->path);
+        return dn_refuse(DN_EIO, d->damage, DN_STORE_WHY,
+                         "%.*s is damaged: `diurnal db check` says how; restore a backup",
+                         DN_STORE_WHY / 2, d->path);
     return DN_EIO;
 }
 

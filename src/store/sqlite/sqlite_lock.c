@@ -3,6 +3,8 @@
  * however that ends. */
 #include "sqlite/sqlite_store.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -59,11 +61,10 @@ static int lock_refuse_taken(int fd, const char *dir, char *why) {
     sign_read(fd, sign);
     const long pid = strtol(sign, NULL, 10);
     if (pid > 0)
-        return store_refuse(DN_EEXIST, why,
-                            "%s is in use by process %ld: ask that one, or stop it first", dir,
-                            pid);
-    return store_refuse(DN_EEXIST, why, "%s is in use by another process: stop that one first",
-                        dir);
+        return dn_refuse(DN_EEXIST, why, DN_STORE_WHY,
+                         "%s is in use by process %ld: ask that one, or stop it first", dir, pid);
+    return dn_refuse(DN_EEXIST, why, DN_STORE_WHY,
+                     "%s is in use by another process: stop that one first", dir);
 }
 
 /* Names the holder: its process id, which in a container may always be the same, and an instant. Written over the old sign,
@@ -101,14 +102,16 @@ int dir_lock_take(const char *dir, bool read_only, int *out_fd, char *why) {
         return DN_OK;
     }
     if (fd < 0)
-        return store_refuse(errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO, why,
-                            "%s cannot be opened: %s", path, strerror(errno));
+        return dn_refuse(errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO, why, DN_STORE_WHY,
+                         "%s cannot be opened: %s", path, strerror(errno));
     if (lock_take(fd) == 0) {
         *out_fd = fd;
         return DN_OK;
     }
     if (errno == EWOULDBLOCK) code = lock_refuse_taken(fd, dir, why);
-    else code = store_refuse(DN_EIO, why, "%s cannot be locked: %s", path, strerror(errno));
+    else
+        code =
+            dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s cannot be locked: %s", path, strerror(errno));
     close(fd);
     return code;
 }
@@ -122,7 +125,9 @@ int dir_lock_held(const char *dir, dn_store_hold *out_hold, char *why) {
     (void)snprintf(path, sizeof path, "%s/lock", dir);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return DN_OK;
-    if (fd < 0) return store_refuse(DN_EIO, why, "%s cannot be opened: %s", path, strerror(errno));
+    if (fd < 0)
+        return dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s cannot be opened: %s", path,
+                         strerror(errno));
     out_hold->held = lock_try(fd, LOCK_SH) < 0;
     out_hold->owner = fstat(fd, &about) == 0 ? about.st_uid : UINT32_MAX;
     sign_read(fd, out_hold->sign);

@@ -8,6 +8,7 @@
  *     68   4  application_id
  *
  * Numbers are big-endian. The log may be newer than this, so db_identify asks SQLite again. */
+#include "base/text.h"
 #include "migrations.h"
 #include "sqlite/sqlite_store.h"
 
@@ -23,9 +24,9 @@ static uint32_t number_at(const unsigned char *header, int at) {
 }
 
 static int cannot(sqlite3_vfs *vfs, int rc, const char *what, const char *path, char *why) {
-    if (db_is_nomem(rc)) return store_refuse(DN_ENOMEM, why, "%s: out of memory", path);
-    return store_refuse(DN_EIO, why, "%s cannot be %s: %s", path, what,
-                        strerror(vfs->xGetLastError ? vfs->xGetLastError(vfs, 0, NULL) : errno));
+    if (db_is_nomem(rc)) return dn_refuse(DN_ENOMEM, why, DN_STORE_WHY, "%s: out of memory", path);
+    return dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s cannot be %s: %s", path, what,
+                     strerror(vfs->xGetLastError ? vfs->xGetLastError(vfs, 0, NULL) : errno));
 }
 
 /* The size of a file, 0 if there is none, and its header if it is long enough. All are opened as main files, because for a
@@ -42,7 +43,7 @@ static int look_into(sqlite3_vfs *vfs, const char *path, unsigned char *header, 
     if (!there) return DN_OK;
 
     file = calloc(1, (size_t)vfs->szOsFile);
-    if (!file) return store_refuse(DN_ENOMEM, why, "%s: out of memory", path);
+    if (!file) return dn_refuse(DN_ENOMEM, why, DN_STORE_WHY, "%s: out of memory", path);
     rc = vfs->xOpen(vfs, path, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, NULL);
     if (rc == SQLITE_OK) rc = file->pMethods->xFileSize(file, &size);
     if (rc == SQLITE_OK && header && size >= HEADER)
@@ -61,24 +62,24 @@ static int look_at_header(const unsigned char *header, int64_t size, bool has_jo
     if (size < HEADER || memcmp(header, "SQLite format 3", 16) != 0) {
         /* Power may have failed while the file was made: SQLite will undo that by its journal. */
         if (has_journal) return DN_OK;
-        return store_refuse(DN_EINVAL, why,
-                            "%s is no database, or its beginning is damaged: move it away, or "
-                            "restore a backup; it is left as it is",
-                            path);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "%s is no database, or its beginning is damaged: move it away, or "
+                         "restore a backup; it is left as it is",
+                         path);
     }
     const uint32_t application = number_at(header, AT_APPLICATION);
     const uint32_t version = number_at(header, AT_VERSION);
     if (application == 0 && version == 0 && number_at(header, AT_COOKIE) == 0) return DN_OK;
     if (application != DB_APPLICATION_ID)
-        return store_refuse(DN_EINVAL, why,
-                            "%s belongs to another program: name another --data; it is left as "
-                            "it is",
-                            path);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "%s belongs to another program: name another --data; it is left as "
+                         "it is",
+                         path);
     if (version > (uint32_t)migrations_len)
-        return store_refuse(DN_EINVAL, why,
-                            "%s was written by a newer diurnal (version %u, this one knows %d): "
-                            "use that one; it is left as it is",
-                            path, version, migrations_len);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "%s was written by a newer diurnal (version %u, this one knows %d): "
+                         "use that one; it is left as it is",
+                         path, version, migrations_len);
     return DN_OK;
 }
 
@@ -90,11 +91,11 @@ int look_at(const char *vfs_name, const char *path, db_look *out_look, char *why
     const char   *name;
     int           code;
 
-    if (!vfs) return store_refuse(DN_EINVAL, why, "SQLite has no VFS %s", vfs_name);
+    if (!vfs) return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "SQLite has no VFS %s", vfs_name);
     sqlite3_snprintf(DB_PATH_MAX, journal_path, "%s-journal", path);
     sqlite3_snprintf(DB_PATH_MAX, wal_path, "%s-wal", path);
     name = sqlite3_create_filename(path, journal_path, wal_path, 0, NULL);
-    if (!name) return store_refuse(DN_ENOMEM, why, "%s: out of memory", path);
+    if (!name) return dn_refuse(DN_ENOMEM, why, DN_STORE_WHY, "%s: out of memory", path);
 
     code = look_into(vfs, name, header, &size, why);
     if (code == DN_OK) code = look_into(vfs, sqlite3_filename_wal(name), NULL, &wal, why);
@@ -103,10 +104,10 @@ int look_at(const char *vfs_name, const char *path, db_look *out_look, char *why
     if (code < 0) return code;
 
     if (size == 0 && wal >= WAL_HEADER)
-        return store_refuse(DN_EINVAL, why,
-                            "%s is gone, but its log %s-wal is there: restore the file that "
-                            "belongs to it, or a backup",
-                            path, path);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "%s is gone, but its log %s-wal is there: restore the file that "
+                         "belongs to it, or a backup",
+                         path, path);
     if (size > 0) {
         code = look_at_header(header, size, journal > 0, path, why);
         if (code < 0) return code;

@@ -1,6 +1,7 @@
 /* sqlite_migrate.c - migrates a file to the newest version: migrations/0001_*.sql and on, each in one transaction.
  * The transaction also sets user_version to the number of the migration, so after a crash the next start repeats only the
  * one that was interrupted. */
+#include "base/text.h"
 #include "migrations.h"
 
 #include "sqlite/sqlite_store.h"
@@ -19,8 +20,8 @@ static int migrate_one(db *d, int number, char *why) {
     if (rc == SQLITE_OK) return DN_OK;
 
     const int code = db_failed(d, rc);
-    store_refuse(code, why, "%s cannot be brought to version %d: %s", d->path, number,
-                 sqlite3_errmsg(d->sql));
+    dn_refuse(code, why, DN_STORE_WHY, "%s cannot be brought to version %d: %s", d->path, number,
+              sqlite3_errmsg(d->sql));
     /* If this fails, closing the connection rolls back too. */
     (void)sqlite3_exec(d->sql, "ROLLBACK", NULL, NULL, NULL);
     return code;
@@ -29,10 +30,10 @@ static int migrate_one(db *d, int number, char *why) {
 int db_migrate(db *d, int version, char *why) {
     assert(version >= 0 && version <= migrations_len);
     if (d->read_only && version < migrations_len)
-        return store_refuse(DN_EINVAL, why,
-                            "%s was written by an older diurnal (version %d, this one wants %d): "
-                            "start the daemon once",
-                            d->path, version, migrations_len);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "%s was written by an older diurnal (version %d, this one wants %d): "
+                         "start the daemon once",
+                         d->path, version, migrations_len);
     while (version < migrations_len) {
         const int code = migrate_one(d, ++version, why);
         if (code < 0) return code;

@@ -1,6 +1,7 @@
 /* sqlite_open.c - opens and closes a store in a file.
  * The order protects the data: the lock, a look at the files, then SQLite. Until the file is known to be ours and sound,
  * closing it does not even copy its log into it. */
+#include "base/text.h"
 #include "migrations.h"
 #include "sqlite/sqlite_store.h"
 
@@ -58,7 +59,8 @@ static const char writing_pragmas[] = "PRAGMA synchronous = EXTRA;"
 int dir_failed(const char *what, const char *dir, char *why) {
     const int code = errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO;
 
-    return store_refuse(code, why, "the data directory %s %s: %s", dir, what, strerror(errno));
+    return dn_refuse(code, why, DN_STORE_WHY, "the data directory %s %s: %s", dir, what,
+                     strerror(errno));
 }
 
 /* A new file or directory survives a power failure only if its directory was synced. */
@@ -96,7 +98,7 @@ static int dir_make(const char *dir, bool read_only, char *why) {
     }
     if (stat(dir, &found) < 0) return dir_failed("cannot be looked at", dir, why);
     if (!S_ISDIR(found.st_mode))
-        return store_refuse(DN_EINVAL, why, "%s is no directory: --data wants one", dir);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s is no directory: --data wants one", dir);
     return DN_OK;
 }
 
@@ -105,8 +107,8 @@ static int file_make(const char *dir, const char *path, char *why) {
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
 
     if (fd < 0)
-        return store_refuse(errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO, why,
-                            "%s cannot be made: %s", path, strerror(errno));
+        return dn_refuse(errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO, why, DN_STORE_WHY,
+                         "%s cannot be made: %s", path, strerror(errno));
     close(fd);
     return dir_sync(dir, why);
 }
@@ -119,19 +121,20 @@ static int connect_failed(db *d, int rc, char *why) {
     switch (rc & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return store_refuse(DN_EEXIST, why, "%s is open in another program: close it there",
-                            d->path);
+        return dn_refuse(DN_EEXIST, why, DN_STORE_WHY,
+                         "%s is open in another program: close it there", d->path);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return store_refuse(DN_EINVAL, why,
-                            "%s is damaged (%s): restore a backup; it is left as "
-                            "it is",
-                            d->path, said);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "%s is damaged (%s): restore a backup; it is left as "
+                         "it is",
+                         d->path, said);
     default: break;
     }
     const int code = d->sql ? db_failed(d, rc) : DN_ENOMEM;
-    if (code == DN_EFULL) return store_refuse(code, why, "%s: the disk is full", d->path);
-    return store_refuse(code, why, "%s cannot be used: %s", d->path, said);
+    if (code == DN_EFULL)
+        return dn_refuse(code, why, DN_STORE_WHY, "%s: the disk is full", d->path);
+    return dn_refuse(code, why, DN_STORE_WHY, "%s cannot be used: %s", d->path, said);
 }
 
 /* Opens a cleanly closed file, read-only, as one that cannot change (we have the lock), so that SQLite makes no log beside
@@ -203,15 +206,15 @@ static int db_identify(db *d, int64_t *out_version, char *why) {
         return DN_OK;
     }
     if (application != DB_APPLICATION_ID || version < 1)
-        return store_refuse(DN_EINVAL, why,
-                            "%s belongs to another program: name another --data; it is left as "
-                            "it is",
-                            d->path);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "%s belongs to another program: name another --data; it is left as "
+                         "it is",
+                         d->path);
     if (version > migrations_len)
-        return store_refuse(DN_EINVAL, why,
-                            "%s was written by a newer diurnal (version %lld, this one knows %d): "
-                            "use that one; it is left as it is",
-                            d->path, (long long)version, migrations_len);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "%s was written by a newer diurnal (version %lld, this one knows %d): "
+                         "use that one; it is left as it is",
+                         d->path, (long long)version, migrations_len);
     *out_version = version;
     return DN_OK;
 }
@@ -286,7 +289,8 @@ static int db_open_file(db *d, const char *dir, const dn_store_config *config, c
     int code = look_at(config->vfs, d->path, &look, why);
 
     if (code == DN_OK && d->read_only && !look.is_there)
-        return store_refuse(DN_EINVAL, why, "there is no store in %s: name the --data of one", dir);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "there is no store in %s: name the --data of one", dir);
     if (code == DN_OK && !look.is_there && !config->vfs) code = file_make(dir, d->path, why);
     if (code == DN_OK) code = db_connect(d, &look, why);
     if (code == DN_OK) code = db_identify(d, &version, why);
@@ -306,9 +310,10 @@ int db_open(const char *dir, const dn_store_config *config, dn_store **out_store
     int code;
 
     if (strlen(dir) > DB_PATH_MAX - DB_SUFFIX_ROOM)
-        return store_refuse(DN_EINVAL, why, "the path of the data directory is too long");
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "the path of the data directory is too long");
     d = calloc(1, sizeof *d);
-    if (!d) return store_refuse(DN_ENOMEM, why, "%s: out of memory", dir);
+    if (!d) return dn_refuse(DN_ENOMEM, why, DN_STORE_WHY, "%s: out of memory", dir);
     store = &d->base;
     d->base.ops = &db_ops;
     d->lock_fd = -1;

@@ -1,6 +1,8 @@
 /* sqlite_probe.c - finds what would keep a store from being opened, without making or writing anything. */
 #include "sqlite/sqlite_store.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,14 +24,14 @@ static int probe_dir(const char *dir, bool *out_there, char *why) {
     if (!*out_there && errno == ENOENT) return probe_parent(dir, why);
     if (!*out_there) return dir_failed("cannot be looked at", dir, why);
     if (!S_ISDIR(found.st_mode))
-        return store_refuse(DN_EINVAL, why, "%s is no directory: --data wants one", dir);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s is no directory: --data wants one", dir);
     if (access(dir, R_OK | W_OK | X_OK) < 0) return dir_failed("cannot be written", dir, why);
     return DN_OK;
 }
 
 static int probe_file(const char *path, char *why) {
     if (access(path, R_OK | W_OK) == 0 || errno == ENOENT) return DN_OK;
-    return store_refuse(DN_EIO, why, "%s cannot be written: %s", path, strerror(errno));
+    return dn_refuse(DN_EIO, why, DN_STORE_WHY, "%s cannot be written: %s", path, strerror(errno));
 }
 
 /* Takes the lock and gives it back, to see that no process has it. */
@@ -50,7 +52,8 @@ int db_probe(const char *dir, const dn_store_config *config, char *why) {
     bool    there = false;
 
     if (strlen(dir) > DB_PATH_MAX - DB_SUFFIX_ROOM)
-        return store_refuse(DN_EINVAL, why, "the path of the data directory is too long");
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
+                         "the path of the data directory is too long");
     (void)snprintf(path, sizeof path, "%s/diurnal.db", dir);
     int code = probe_dir(dir, &there, why);
     if (code < 0 || !there) return code;

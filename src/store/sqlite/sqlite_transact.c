@@ -1,5 +1,6 @@
 /* sqlite_transact.c - the transaction around a batch: all of it or nothing, with room in the file and the log.
  * A crash in here loses the present batch, which nobody was told of. */
+#include "base/text.h"
 #include "sqlite/sqlite_store.h"
 
 /* SQLite may have rolled back by itself. If it cannot, the connection is useless. */
@@ -49,10 +50,10 @@ static int look_for_the_file(db *d) {
     if (rc != SQLITE_OK || !moved) return DN_OK;
     (void)db_log_copy(d, DB_LOG_CUT);
     d->dead = true;
-    return store_refuse(DN_EIO, d->damage,
-                        "%.*s was removed, moved or replaced while it was in use: stop the daemon "
-                        "before, and see that the right file is there",
-                        DN_STORE_WHY / 2, d->path);
+    return dn_refuse(DN_EIO, d->damage, DN_STORE_WHY,
+                     "%.*s was removed, moved or replaced while it was in use: stop the daemon "
+                     "before, and see that the right file is there",
+                     DN_STORE_WHY / 2, d->path);
 }
 
 int db_transact(db *d, const db_batch *batch) {
