@@ -1,13 +1,12 @@
 /* store_totals.c - see store_totals.h. */
 #include "store_totals.h"
 
+#include "base/array.h"
 #include "base/day_rows.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_CAP = 64 };
 
 void totals_done(totals *t) {
     free(t->days);
@@ -15,16 +14,7 @@ void totals_done(totals *t) {
 }
 
 int totals_reserve(totals *t, size_t days) {
-    size_t         cap = t->cap ? t->cap : FIRST_CAP;
-    dn_day_totals *grown;
-
-    if (days <= t->cap - t->len) return DN_OK;
-    while (cap - t->len < days) cap *= 2;
-    grown = realloc(t->days, cap * sizeof *grown);
-    if (!grown) return DN_ENOMEM;
-    t->days = grown;
-    t->cap = cap;
-    return DN_OK;
+    return DN_ARRAY_RESERVE(t->days, t->cap, t->len + days);
 }
 
 size_t totals_from(const totals *t, dn_day day) {

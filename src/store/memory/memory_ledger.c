@@ -1,13 +1,12 @@
 /* memory_ledger.c - see memory_ledger.h. */
 #include "memory/memory_ledger.h"
 
+#include "base/array.h"
 #include "base/day_rows.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_DAYS = 64 };
 
 static void day_done(ledger_day *d) {
     for (size_t i = 0; i < d->chunks_len; i++) free(d->chunks[i]);
@@ -46,13 +45,7 @@ static ledger_slot *slot_of(const ledger_day *d, uint64_t n) {
 static ledger_day *day_make(ledger *l, dn_day day) {
     const size_t at = ledger_from(l, day);
 
-    if (l->len == l->cap) {
-        const size_t cap = l->cap ? 2 * l->cap : FIRST_DAYS;
-        ledger_day  *grown = realloc(l->days, cap * sizeof *grown);
-        if (!grown) return NULL;
-        l->days = grown;
-        l->cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(l->days, l->cap, l->len + 1) < 0) return NULL;
     memmove(&l->days[at + 1], &l->days[at], (l->len - at) * sizeof *l->days);
     l->days[at] = (ledger_day){.day = day, .from = UINT64_MAX};
     l->len++;

@@ -1,11 +1,11 @@
 /* memory_outbox.c - see memory_outbox.h. */
 #include "memory/memory_outbox.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_CAP = 64 };
 
 void outbox_init(outbox *o) { *o = (outbox){.first = 1}; }
 
@@ -44,33 +44,11 @@ static void outbox_sweep(outbox *o) {
     o->begin = 0;
 }
 
-static int grow(void **array, size_t *cap, size_t wanted, size_t size) {
-    size_t grown_cap = *cap ? *cap : FIRST_CAP;
-    void  *grown;
-
-    if (wanted <= *cap) return DN_OK;
-    while (grown_cap < wanted) grown_cap *= 2;
-    grown = realloc(*array, grown_cap * size);
-    if (!grown) return DN_ENOMEM;
-    *array = grown;
-    *cap = grown_cap;
-    return DN_OK;
-}
-
 int outbox_reserve(outbox *o, size_t hooks, size_t moves) {
-    void *hooks_array, *order;
-    int   code;
-
     if (hooks + moves == 0) return DN_OK;
     outbox_sweep(o);
-    hooks_array = o->hooks;
-    order = o->order;
-    code = grow(&hooks_array, &o->cap, o->len + hooks, sizeof *o->hooks);
-    o->hooks = hooks_array;
-    if (code == DN_OK)
-        code = grow(&order, &o->order_cap, o->order_len + hooks + moves, sizeof *o->order);
-    o->order = order;
-    return code;
+    if (DN_ARRAY_RESERVE(o->hooks, o->cap, o->len + hooks) < 0) return DN_ENOMEM;
+    return DN_ARRAY_RESERVE(o->order, o->order_cap, o->order_len + hooks + moves);
 }
 
 /* A hook that is added or put off is due later than most, so the search starts from the end. A hook that returns to an

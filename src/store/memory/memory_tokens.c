@@ -1,11 +1,11 @@
 /* memory_tokens.c - see memory_tokens.h. */
 #include "memory/memory_tokens.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LEAST = 8 };
 
 void tokens_done(memory_tokens *t) {
     free(t->rows);
@@ -13,16 +13,7 @@ void tokens_done(memory_tokens *t) {
 }
 
 int tokens_reserve(memory_tokens *t, size_t more) {
-    size_t    cap = t->cap ? t->cap : LEAST;
-    dn_token *rows;
-
-    if (more <= t->cap - t->len) return DN_OK;
-    while (cap - t->len < more) cap *= 2;
-    rows = realloc(t->rows, cap * sizeof *rows);
-    if (!rows) return DN_ENOMEM;
-    t->rows = rows;
-    t->cap = cap;
-    return DN_OK;
+    return DN_ARRAY_RESERVE(t->rows, t->cap, t->len + more);
 }
 
 uint64_t tokens_add(memory_tokens *t, const dn_token *token) {
