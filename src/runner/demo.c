@@ -3,6 +3,8 @@
  * answer, one that names its reason, one whose JSON is broken, one that says nothing. */
 #include "timed.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +12,8 @@ enum { DEMO_HANG_PERMILLE = 10, DEMO_ERROR_PERMILLE = 100, DEMO_MIN_MS = 50, DEM
 
 static int demo_check(const dn_runner_config *config, char *why) {
     if (strlen(config->url) != strlen("demo:"))
-        return runner_refuse(why, "runner \"%.100s\": nothing follows demo:", config->url);
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "runner \"%.100s\": nothing follows demo:", config->url);
     return DN_OK;
 }
 

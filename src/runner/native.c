@@ -4,6 +4,8 @@
  * ends when its function returns, because its slot is not free before. */
 #include "timed.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +141,9 @@ static int native_check(const dn_runner_config *config, char *why) {
                                config->jobs[i].name);
         len += (size_t)n;
     }
-    return runner_refuse(why, "runner \"%.80s\": this program has no job of that name; %s%s",
-                         config->url, known[0] ? "there are: " : "it has none at all", known);
+    return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                     "runner \"%.80s\": this program has no job of that name; %s%s", config->url,
+                     known[0] ? "there are: " : "it has none at all", known);
 }
 
 static int native_open(dn_runner *runner, const dn_runner_config *config) {

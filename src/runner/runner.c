@@ -3,6 +3,8 @@
  * lists all its runs, so that a run whose actor failed in dn_run_begin, which no actor owns, goes with the runner. */
 #include "scheme.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,17 +40,6 @@ void run_error(dn_run *run, const char *format, ...) {
     one_line(error);
 }
 
-int runner_refuse(char *why, const char *format, ...) {
-    va_list args;
-
-    if (!why) return DN_EINVAL;
-    va_start(args, format);
-    (void)vsnprintf(why, DN_RUNNER_WHY, format, args);
-    va_end(args);
-    one_line(why);
-    return DN_EINVAL;
-}
-
 /* ---- Runners ---- */
 
 static const scheme *scheme_of(const char *url) {
@@ -63,10 +54,10 @@ int dn_runner_check(const dn_runner_config *config, char *why) {
     const scheme *known = scheme_of(config->url);
 
     if (!known)
-        return runner_refuse(why,
-                             "runner \"%.100s\": no known scheme; want http://…, https://…, "
-                             "exec:/path args…, native:NAME or demo:",
-                             config->url);
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "runner \"%.100s\": no known scheme; want http://…, https://…, "
+                         "exec:/path args…, native:NAME or demo:",
+                         config->url);
     return known->check(config, why);
 }
 
@@ -102,8 +93,9 @@ int dn_runner_new(dn_self *self, const dn_runner_config *config, dn_runner **out
     if (rc == DN_OK) rc = runner_again_init(runner);
     if (rc == DN_OK) rc = runner->scheme->open(runner, config);
     if (rc == DN_EINVAL)
-        rc = runner_refuse(why, "runner \"%.100s\": it needs the world, and this is a simulation",
-                           config->url);
+        rc = dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                       "runner \"%.100s\": it needs the world, and this is a simulation",
+                       config->url);
     if (rc < 0) {
         runner_again_done(runner);
         free(runner);

@@ -87,7 +87,4 @@ void answer_clear(dn_run_answer *answer);
 /* The error text of its answer: control characters become spaces, what is too long is cut. */
 void run_error(dn_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Likewise for DN_RUNNER_WHY bytes; answers DN_EINVAL. why may be NULL. */
-int runner_refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 #endif

@@ -1,6 +1,8 @@
 /* scripted.c - runs that go as a script says, in the actors' own time: for replay and simulation. */
 #include "timed.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 
 typedef struct script {
@@ -9,7 +11,8 @@ typedef struct script {
 } script;
 
 static int scripted_check(const dn_runner_config *config, char *why) {
-    if (!config->script) return runner_refuse(why, "a runner has neither a URL nor a script");
+    if (!config->script)
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "a runner has neither a URL nor a script");
     return DN_OK;
 }
 

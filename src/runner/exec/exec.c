@@ -9,6 +9,7 @@
  *
  * A process may outlive its run: it is the runner's until it is reaped. */
 #define _GNU_SOURCE /* memfd_create */
+#include "base/text.h"
 #include "exec_command.h"
 #include "exec_output.h"
 #include "last_line.h"
@@ -422,12 +423,16 @@ static int exec_check(const dn_runner_config *config, char *why) {
     command    *c = NULL;
     int         rc = command_new(behind_scheme(config), &c, &fault);
 
-    if (rc == DN_EINVAL) return runner_refuse(why, "runner \"%.100s\" %s", config->url, fault);
+    if (rc == DN_EINVAL)
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "runner \"%.100s\" %s", config->url, fault);
     if (rc < 0) return rc;
     fault = command_fault(c);
-    if (fault) rc = runner_refuse(why, "the runner's program %.120s %s", c->argv[0], fault);
+    if (fault)
+        rc = dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "the runner's program %.120s %s", c->argv[0],
+                       fault);
     else if (config->kill_ms < 0)
-        rc = runner_refuse(why, "kill_ms is milliseconds from 1; 0 means %d", KILL_MS);
+        rc = dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "kill_ms is milliseconds from 1; 0 means %d",
+                       KILL_MS);
     command_free(c);
     return rc;
 }

@@ -10,6 +10,7 @@
  * - Headers of more than 64 KiB, or informational answers (1xx) of that size: an error.
  * - Extensions of chunks, or anything else that is neither header nor body, without end: an error.
  * - Nothing, or nearly nothing: idle_ms ends it, and so does the limit of the run, which its caller watches too. */
+#include "base/text.h"
 #include "http_client.h"
 #include "http_headers.h"
 #include "http_resolve.h"
@@ -473,14 +474,17 @@ static int http_check(const dn_runner_config *config, char *why) {
 
     if (rc < 0) return rc;
     if (config->ca_file && access(config->ca_file, R_OK) != 0)
-        return runner_refuse(why, "the file of certificates %.120s: %s", config->ca_file,
-                             strerror(errno));
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "the file of certificates %.120s: %s",
+                         config->ca_file, strerror(errno));
     if (config->connect_ms < 0 || config->idle_ms < 0)
-        return runner_refuse(why, "connect and idle limits are milliseconds from 0");
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "connect and idle limits are milliseconds from 0");
     if (!config->secret) return DN_OK;
     rc = signer_new(config->secret, &sign, &fault);
     signer_free(sign);
-    return rc == DN_EINVAL ? runner_refuse(why, "the runner's secret %s", fault) : rc;
+    return rc == DN_EINVAL
+               ? dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "the runner's secret %s", fault)
+               : rc;
 }
 
 static bool prepare(void *context, http_transfer *t) {

@@ -2,6 +2,7 @@
  * A URL may hold what nobody should read in a log (credentials, a token behind the '?'), so no
  * sentence here repeats it. */
 #include "http_url.h"
+#include "base/text.h"
 
 #include "http_address.h"
 #include "scheme.h"
@@ -28,28 +29,31 @@ static int check_parts(CURLU *u, bool allow_private, url_parts *parts, char *why
     part(u, CURLUPART_USER, 0, text, sizeof text);
     part(u, CURLUPART_PASSWORD, 0, port, sizeof port);
     if (text[0] || port[0])
-        return runner_refuse(why, "the runner's URL has credentials in it; it is shown in logs and "
-                                  "lists, so sign the requests with a secret instead");
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "the runner's URL has credentials in it; it is shown in logs and "
+                         "lists, so sign the requests with a secret instead");
     part(u, CURLUPART_FRAGMENT, 0, text, sizeof text);
     if (text[0])
-        return runner_refuse(why,
-                             "the runner's URL has a fragment (#…), which no server ever gets");
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "the runner's URL has a fragment (#…), which no server ever gets");
     part(u, CURLUPART_HOST, CURLU_PUNYCODE, parts->host, sizeof parts->host);
     part(u, CURLUPART_PORT, CURLU_DEFAULT_PORT, port, sizeof port);
     part(u, CURLUPART_SCHEME, 0, text, sizeof text);
     parts->port = (uint16_t)strtoul(port, NULL, 10);
     parts->tls = strcmp(text, "https") == 0;
     if (parts->host[0] == '\0' || strlen(parts->host) + 1 >= sizeof parts->host)
-        return runner_refuse(why,
-                             "the runner's URL has no host that could be looked up; a name beyond "
-                             "ASCII has to be written in punycode (xn--…)");
-    if (parts->port == 0) return runner_refuse(why, "the runner's URL has port 0; want 1 to 65535");
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "the runner's URL has no host that could be looked up; a name beyond "
+                         "ASCII has to be written in punycode (xn--…)");
+    if (parts->port == 0)
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "the runner's URL has port 0; want 1 to 65535");
     if (!allow_private && address_of_host(parts->host, &address) &&
         address_is_forbidden((const struct sockaddr *)&address))
-        return runner_refuse(why,
-                             "the runner's host %.60s is a link-local or metadata address, "
-                             "refused unless runner_allow_private is set",
-                             parts->host);
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "the runner's host %.60s is a link-local or metadata address, "
+                         "refused unless runner_allow_private is set",
+                         parts->host);
     for (char *c = parts->host; *c; c++) *c = (char)tolower((unsigned char)*c);
     return DN_OK;
 }
@@ -63,13 +67,15 @@ int url_read(const char *url, bool allow_private, url_parts *out_parts, char *wh
     if (strncmp(url + strcspn(url, ":"), ":///", 4) ==
         0) { /* libcurl would take the path for a host */
         curl_url_cleanup(u);
-        return runner_refuse(why, "the runner's URL has no host; want http://HOST[:PORT]/PATH");
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                         "the runner's URL has no host; want http://HOST[:PORT]/PATH");
     }
     const CURLUcode code = curl_url_set(u, CURLUPART_URL, url, 0);
     if (code == CURLUE_OUT_OF_MEMORY) rc = DN_ENOMEM;
     else if (code != CURLUE_OK)
-        rc = runner_refuse(why, "the runner's URL is none: %s; want http://HOST[:PORT]/PATH",
-                           curl_url_strerror(code));
+        rc = dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
+                       "the runner's URL is none: %s; want http://HOST[:PORT]/PATH",
+                       curl_url_strerror(code));
     else rc = check_parts(u, allow_private, &parts, why);
     curl_url_cleanup(u);
     if (rc == DN_OK) *out_parts = parts;
