@@ -1,5 +1,6 @@
 /* kv_line.c - messages whose writes wait to be committed. Whole messages are kept, so that a million writes take the
  * memory of their packed entries. */
+#include "base/array.h"
 #include "kv_own.h"
 
 #include <assert.h>
@@ -31,13 +32,8 @@ uint64_t kv_entries_in(const kv_kind *kind, const dn_msg *msg) {
 
 void kv_line_add(kv_line *l, const kv_kind *kind, dn_msg *msg) {
     assert(kv_line_is_sound(l));
-    if (l->len == l->cap) {
-        const size_t cap = l->cap ? l->cap * 2 : 64;
-        kv_waiting  *rows = realloc(l->rows, cap * sizeof *rows);
-        if (!rows) dn_fail_code(DN_ENOMEM, "no memory for the writes that wait");
-        l->rows = rows;
-        l->cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(l->rows, l->cap, l->len + 1) < 0)
+        dn_fail_code(DN_ENOMEM, "no memory for the writes that wait");
     l->rows[l->len++] = (kv_waiting){.msg = msg, .kind = kind};
     l->entries += kv_entries_in(kind, msg);
     assert(kv_line_is_sound(l));
