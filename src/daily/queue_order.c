@@ -10,58 +10,30 @@ enum { LEAST = 64 };
 
 void order_done(order *o) {
     dn_pages_free(o->row, o->row_cap * sizeof *o->row);
-    dn_pages_free(o->heap, o->heap_cap * sizeof *o->heap);
+    dn_heap_done(&o->heap);
     *o = (order){0};
 }
 
-static bool goes_before(order_key a, order_key b) {
-    return a.cutoff_ms != b.cutoff_ms ? a.cutoff_ms < b.cutoff_ms : a.rank < b.rank;
+static queue_record *record_of(const uint32_t *place) {
+    return (queue_record *)(void *)((char *)(uintptr_t)place - offsetof(queue_record, place));
 }
 
-static int grow(order_place **places, size_t *cap) {
-    const size_t wider = *cap ? *cap * 2 : LEAST;
-    void        *grown = dn_pages_grow(*places, *cap * sizeof **places, wider * sizeof **places);
-
-    if (!grown) return DN_ENOMEM;
-    *places = grown;
-    *cap = wider;
-    return DN_OK;
-}
-
-/* ---- The heap ---- */
-
-static void heap_put(order *o, size_t at, order_place p) {
-    o->heap[at] = p;
-    p.who->place = (uint32_t)at;
-}
-
-static void heap_up(order *o, size_t at, order_place p) {
-    for (; at > 0 && goes_before(p.key, o->heap[(at - 1) / 2].key); at = (at - 1) / 2)
-        heap_put(o, at, o->heap[(at - 1) / 2]);
-    heap_put(o, at, p);
-}
-
-static void heap_down(order *o, size_t at, order_place p) {
-    for (;;) {
-        size_t child = at * 2 + 1;
-        if (child + 1 < o->heap_len && goes_before(o->heap[child + 1].key, o->heap[child].key))
-            child++;
-        if (child >= o->heap_len || !goes_before(o->heap[child].key, p.key)) break;
-        heap_put(o, at, o->heap[child]);
-        at = child;
-    }
-    heap_put(o, at, p);
-}
-
-static void heap_drop(order *o, size_t at) {
-    const order_place last = o->heap[--o->heap_len];
-
-    if (at == o->heap_len) return;
-    if (goes_before(last.key, o->heap[at].key)) heap_up(o, at, last);
-    else heap_down(o, at, last);
+static bool is_sound(const order *o) {
+    return o->row_at <= o->row_len && o->row_len <= o->row_cap && o->heap.len <= o->len &&
+           (o->row_len == 0 || (o->row_at < o->row_len && o->row[o->row_at].who));
 }
 
 /* ---- The row ---- */
+
+static int row_grow(order *o) {
+    const size_t wider = o->row_cap ? o->row_cap * 2 : LEAST;
+    void        *grown = dn_pages_grow(o->row, o->row_cap * sizeof *o->row, wider * sizeof *o->row);
+
+    if (!grown) return DN_ENOMEM;
+    o->row = grown;
+    o->row_cap = wider;
+    return DN_OK;
+}
 
 static void row_drop(order *o, size_t at) {
     o->row[at].who = NULL;
@@ -76,43 +48,44 @@ static void row_drop(order *o, size_t at) {
 int order_reserve(order *o) {
     const bool row_is_full = o->row_len == o->row_cap && o->row_at <= o->row_cap / 2;
 
-    if (row_is_full && grow(&o->row, &o->row_cap) < 0) return DN_ENOMEM;
-    return o->len == o->heap_cap ? grow(&o->heap, &o->heap_cap) : DN_OK;
+    if (row_is_full && row_grow(o) < 0) return DN_ENOMEM;
+    return dn_heap_reserve(&o->heap, o->len + 1);
 }
 
-static bool row_takes(const order *o, order_key key) {
+static bool row_takes(const order *o, dn_heap_key key) {
     return o->row_len < o->row_cap &&
-           (o->row_len == 0 || !goes_before(key, o->row[o->row_len - 1].key));
+           (o->row_len == 0 || !dn_heap_key_less(key, o->row[o->row_len - 1].key));
 }
 
-void order_put(order *o, queue_record *who, order_key key) {
-    const order_place p = {key, who};
-
+void order_put(order *o, queue_record *who, dn_heap_key key) {
+    assert(is_sound(o));
     who->in_row = row_takes(o, key);
     if (who->in_row) {
         who->place = (uint32_t)o->row_len;
-        o->row[o->row_len++] = p;
+        o->row[o->row_len++] = (order_place){key, who};
     } else {
-        assert(o->heap_len < o->heap_cap);
-        heap_up(o, o->heap_len++, p);
+        dn_heap_put(&o->heap, &who->place, key);
     }
     o->len++;
+    assert(is_sound(o));
 }
 
 queue_record *order_first(const order *o) {
-    if (o->row_len == 0) return o->heap_len > 0 ? o->heap[0].who : NULL;
-    const order_place *first = &o->row[o->row_at];
-    if (o->heap_len > 0 && goes_before(o->heap[0].key, first->key)) first = &o->heap[0];
-    return first->who;
+    const dn_heap_entry *heap = dn_heap_first(&o->heap);
+    const order_place   *row = o->row_len > 0 ? &o->row[o->row_at] : NULL;
+
+    if (row && (!heap || !dn_heap_key_less(heap->key, row->key))) return row->who;
+    return heap ? record_of(heap->place) : NULL;
 }
 
-order_key order_drop(order *o, queue_record *who) {
-    const size_t    at = who->place;
-    const order_key key = who->in_row ? o->row[at].key : o->heap[at].key;
-
-    assert((who->in_row ? o->row[at].who : o->heap[at].who) == who);
-    if (who->in_row) row_drop(o, at);
-    else heap_drop(o, at);
+dn_heap_key order_drop(order *o, queue_record *who) {
+    assert(is_sound(o) && o->len > 0);
     o->len--;
+    if (!who->in_row) return dn_heap_drop(&o->heap, &who->place);
+    const size_t      at = who->place;
+    const dn_heap_key key = o->row[at].key;
+    assert(o->row[at].who == who);
+    row_drop(o, at);
+    assert(is_sound(o));
     return key;
 }

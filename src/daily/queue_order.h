@@ -4,17 +4,12 @@
 #ifndef DIURNAL_DAILY_QUEUE_ORDER_H
 #define DIURNAL_DAILY_QUEUE_ORDER_H
 
-#include "diurnal/base.h"
+#include "base/heap.h"
 
 struct queue_record;
 
-typedef struct order_key {
-    int64_t  cutoff_ms;
-    uint64_t rank; /* attempts << 48 | arrival */
-} order_key;
-
 typedef struct order_place {
-    order_key            key;
+    dn_heap_key          key; /* the cutoff, and attempts << 48 | arrival */
     struct queue_record *who; /* in the row: NULL: has left it */
 } order_place;
 
@@ -22,8 +17,7 @@ typedef struct order_place {
 typedef struct order {
     order_place *row; /* [row_at..row_len); at row_at there is somebody */
     size_t       row_at, row_len, row_cap;
-    order_place *heap;
-    size_t       heap_len, heap_cap;
+    dn_heap      heap;
     size_t       len; /* of both */
 } order;
 
@@ -31,8 +25,8 @@ void order_done(order *o);
 
 /* Room for one more than wait. */
 DN_MUST_USE int      order_reserve(order *o);
-void                 order_put(order *o, struct queue_record *who, order_key key);
-struct queue_record *order_first(const order *o);         /* NULL: nobody waits */
-order_key order_drop(order *o, struct queue_record *who); /* there is room for it still */
+void                 order_put(order *o, struct queue_record *who, dn_heap_key key);
+struct queue_record *order_first(const order *o);           /* NULL: nobody waits */
+dn_heap_key order_drop(order *o, struct queue_record *who); /* there is room for it still */
 
 #endif

@@ -149,9 +149,9 @@ record_day *records_day_of(queue_record *r, dn_day day) {
 
 /* ---- A record's way ---- */
 
-static order_key key_of(queue_record *r, uint64_t arrival) {
-    return (order_key){
-        .cutoff_ms = dn_daily_cutoff_ms(r->user.due, r->day),
+static dn_heap_key key_of(queue_record *r, uint64_t arrival) {
+    return (dn_heap_key){
+        .at_ms = dn_daily_cutoff_ms(r->user.due, r->day),
         .rank = (uint64_t)records_day_of(r, r->day)->attempts << 48 | arrival,
     };
 }
@@ -189,8 +189,8 @@ void records_set_due(queue_records *b, queue_record *r, uint32_t due, uint64_t c
     if (r->user.due == due) return;
     r->user.due = due;
     if (r->state != RECORD_QUEUED) return;
-    order_key key = order_drop(&b->waiting, r);
-    key.cutoff_ms = dn_daily_cutoff_ms(due, r->day);
+    dn_heap_key key = order_drop(&b->waiting, r);
+    key.at_ms = dn_daily_cutoff_ms(due, r->day);
     order_put(&b->waiting, r, key);
 }
 
