@@ -1,10 +1,10 @@
-/* queue_room.c - pieces of some KB, cut into blocks of one size. */
+/* block_pool.c - see block_pool.h. A piece has blocks of one size. */
 #include "block_pool.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* In front of each block stands whose it is; while it is free, the next free one stands in it. */
+/* A block begins with its piece. While the block is free, its bytes hold the next free one. */
 typedef struct pool_block {
     pool_piece *piece;
     union {
@@ -28,7 +28,26 @@ static size_t stride(const pool_piece *p) {
 
 static bool is_full(const pool_piece *p) { return p->live == p->max; }
 
-/* ---- Their order ---- */
+static bool piece_is_sound(const pool_piece *p) {
+    return p->size > 0 && p->live <= p->fresh && p->fresh <= p->max &&
+           (p->free != NULL) == (p->live < p->fresh);
+}
+
+bool block_pool_is_sound(const block_pool *r) {
+    size_t pieces = 0;
+
+    for (uint32_t size = 0; size < sizeof r->sizes / sizeof r->sizes[0]; size++) {
+        const pool_piece *before = NULL;
+        for (const pool_piece *p = r->sizes[size].first; p; before = p, p = p->next, pieces++) {
+            if (!piece_is_sound(p) || p->size != size || p->before != before) return false;
+            if (before && is_full(before) && !is_full(p)) return false;
+        }
+        if (r->sizes[size].last != before) return false;
+    }
+    return pieces == r->pieces;
+}
+
+/* ---- The order of pieces ---- */
 
 static void piece_leave(block_pool *r, pool_piece *p) {
     if (p->before) p->before->next = p->next;
@@ -79,6 +98,7 @@ void *block_pool_take(block_pool *r, size_t size) {
     if (p->free) __builtin_prefetch(p->free, /* for writing */ 1); /* the next one's */
     b->piece = p;
     p->live++;
+    assert(piece_is_sound(p));
     if (is_full(p) && p->next) {
         piece_leave(r, p);
         piece_to_back(r, p);
@@ -91,14 +111,17 @@ void block_pool_give(block_pool *r, void *block) {
     pool_piece *p = b->piece;
     const bool  was_full = is_full(p);
 
+    assert(p->live > 0 && piece_is_sound(p));
+    assert((char *)b >= (char *)p->blocks && (char *)b < (char *)p + BLOCK_POOL_PIECE_BYTES);
     b->next_free = p->free;
     p->free = b;
     p->live--;
+    assert(piece_is_sound(p));
     if (was_full) {
         piece_leave(r, p);
         piece_to_front(r, p);
     }
-    /* One that is empty stays, if no other has free blocks: the next is taken soon. */
+    /* An empty piece stays if no other has free blocks: the next block is taken soon. */
     const pool_piece *first = r->sizes[p->size].first;
     const bool        others = first != p || (p->next && !is_full(p->next));
     if (p->live > 0 || !others) return;

@@ -1,4 +1,4 @@
-/* hash.h - hashes of bytes under a key: who does not know it cannot make ids that fall on one place. */
+/* hash.h - hashes of bytes under a secret key: a client that does not know the key cannot choose ids that collide. */
 #ifndef DIURNAL_BASE_HASH_H
 #define DIURNAL_BASE_HASH_H
 
@@ -8,10 +8,10 @@ typedef struct dn_hash_key {
     uint64_t k0, k1;
 } dn_hash_key;
 
-/* SipHash-1-3: what is seen of the hashes does not help either. */
+/* SipHash-1-3: the key cannot be told from its hashes either. */
 uint64_t dn_hash(dn_hash_key key, const void *bytes, size_t len);
 
-/* A fifth of the time, for a table whose hashes nobody sees. In one program, and no file. */
+/* A fifth of the time, for tables: the hashes must not be shown, and must not be kept in a file. */
 uint64_t dn_hash_quick(dn_hash_key key, const void *bytes, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* room.c - small: malloc's; large: the kernel's. */
+/* pages.c - small blocks are malloc's, large ones are mapped. */
 #define _GNU_SOURCE /* mremap */
 #include "pages.h"
 
@@ -11,7 +11,7 @@ enum { ALIGNED = 2 << 20 };
 
 static bool is_pages(size_t bytes) { return bytes >= DN_PAGES_PAGES; }
 
-/* Aligned, so that the kernel moves tables of 512 pages and not pages: half a gigabyte in microseconds. */
+/* Aligned to 2 MB, so that mremap moves page tables and not pages: half a gigabyte in microseconds. */
 static void *pages_new(size_t bytes) {
     const size_t slack = bytes >= ALIGNED ? ALIGNED : 0;
     char        *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
@@ -27,7 +27,7 @@ static void *pages_new(size_t bytes) {
     return raw + head;
 }
 
-/* In its place, or to a place that is free and aligned. */
+/* Where it is, or at another aligned address. */
 static void *pages_grow(void *pages, size_t from, size_t to) {
     void *grown = mremap(pages, from, to, /* flags= */ 0);
 
@@ -43,7 +43,7 @@ static void *pages_grow(void *pages, size_t from, size_t to) {
 void *dn_pages_new(size_t bytes) {
     if (!is_pages(bytes)) return calloc(1, bytes);
     void *room = pages_new(bytes);
-    /* It is touched here and there: what is zeroed for a touch is to be 4 KB and not 2 MB. */
+    /* Tables are touched here and there: a first touch must zero 4 KB and not 2 MB. */
     if (room) (void)madvise(room, bytes, MADV_NOHUGEPAGE);
     return room;
 }
@@ -70,7 +70,7 @@ void dn_pages_free(void *room, size_t bytes) {
     (void)rc;
 }
 
-/* Copied, since pages that are moved stay as small as they were. */
+/* Copied, because remapped pages stay as small as they were. */
 void *dn_pages_grow_large(void *room, size_t from, size_t to) {
     assert(from < to);
     if (to < ALIGNED) return dn_pages_grow(room, from, to);

@@ -1,29 +1,29 @@
-/* room.h - memory for tables and arrays that may become large. Growing never copies much and zeroes nothing:
- * from a size on it is pages of the kernel's, that come zeroed as they are touched, and are moved by their
- * addresses. (malloc's own blocks are so only while they are larger than those that were freed before.) */
+/* pages.h - memory for tables and arrays that may become large.
+ * From DN_PAGES_PAGES bytes on it is mapped pages: the kernel zeroes each when it is first touched, and growing remaps
+ * them, so that growing copies little and zeroes nothing. (malloc maps only blocks larger than those freed before.) */
 #ifndef DIURNAL_BASE_PAGES_H
 #define DIURNAL_BASE_PAGES_H
 
 #include "diurnal/base.h"
 
 enum {
-    DN_PAGES_PAGES = 131072, /* bytes from which it is pages */
-    DN_PAGES_BLOCK = 262144  /* what dn_pages_drain is worth its price for */
+    DN_PAGES_PAGES = 131072, /* bytes; less is malloc's */
+    DN_PAGES_BLOCK =
+        262144 /* bytes that dn_pages_drain gives back: less is not worth the system call */
 };
 
 /* Zeroed. NULL: no memory. */
 void *dn_pages_new(size_t bytes);
-/* From NULL and 0 on; what is added is not zeroed. NULL: no memory, and it is as it was. */
+/* `room` may be NULL and `from` 0. What is added is not zeroed. NULL: no memory, and `room` is unchanged. */
 void *dn_pages_grow(void *room, size_t from, size_t to);
 void  dn_pages_free(void *room, size_t bytes); /* accepts NULL */
 
-/* As dn_pages_grow, for rows that are met in no order all day long: in large pages, if the system has any, or it would
- * take as long to find where a page lies as to read what is in it. But it copies all, and 2 MB are zeroed for a first
- * touch: not where somebody waits for less than that. */
+/* As dn_pages_grow, for rows that are read in no order all day: in huge pages, if the system has any, because otherwise a
+ * miss of the TLB costs as much as the read. It copies everything, and a first touch zeroes 2 MB: not for a tick. */
 void *dn_pages_grow_large(void *room, size_t from, size_t to);
 
-/* Gives back the memory under a part of a room that holds nothing but zeros, and goes on holding them: so that to
- * free the room costs nothing. `at`: bytes from its beginning, a multiple of DN_PAGES_BLOCK. */
+/* Gives back the DN_PAGES_BLOCK bytes at `at`, a multiple of that, which are zeroed from then on: so that freeing the
+ * rest later costs nothing. `bytes`: of the whole. */
 void dn_pages_drain(void *room, size_t bytes, size_t at);
 
 #endif

@@ -1,4 +1,4 @@
-/* text.h - text of others, judged and shown with care. Any thread. */
+/* text.h - checks and quotes text from outside, and says why something is refused. Any thread. */
 #ifndef DIURNAL_BASE_TEXT_H
 #define DIURNAL_BASE_TEXT_H
 

@@ -1,4 +1,4 @@
-/* queue_room_test.c - blocks that come and go, each with a pattern that nobody else may touch. */
+/* block_pool_test.c - blocks that are taken and given back, each with a pattern that must not change. */
 #include "base/block_pool.h"
 
 #include "starving.h"
@@ -32,7 +32,7 @@ static void give(rig *r, size_t i) {
     r->blocks[i] = NULL;
 }
 
-TEST(what_is_in_a_block_stays_until_it_is_given_back) {
+TEST(block_pool_blocks_keep_their_bytes_until_given_back) {
     rig *r = calloc(1, sizeof *r);
 
     CHECK(r);
@@ -43,16 +43,17 @@ TEST(what_is_in_a_block_stays_until_it_is_given_back) {
         if ((r->blocks[i] == NULL) != fills && below(r, 3) > 0) continue;
         if (r->blocks[i]) give(r, i);
         else take(r, i);
+        if (n % 100 == 0) CHECK(block_pool_is_sound(&r->block_pool));
     }
     for (size_t i = 0; i < BLOCKS; i++)
         if (r->blocks[i]) give(r, i);
     CHECK_MSG(r->block_pool.pieces <= BLOCK_POOL_BLOCK_MAX / BLOCK_POOL_STEP,
-              "%zu pieces are kept for nobody", r->block_pool.pieces);
+              "%zu pieces are kept without blocks", r->block_pool.pieces);
     block_pool_done(&r->block_pool);
     free(r);
 }
 
-TEST(a_herd_that_has_left_leaves_one_piece) {
+TEST(block_pool_frees_all_pieces_but_one_after_a_peak) {
     enum { HERD = 20000 };
     static void *blocks[HERD];
     block_pool   r = {0};
@@ -65,7 +66,7 @@ TEST(a_herd_that_has_left_leaves_one_piece) {
     block_pool_done(&r);
 }
 
-TEST(blocks_that_are_not_given_back_go_with_the_room) {
+TEST(block_pool_done_frees_blocks_that_were_not_given_back) {
     block_pool r = {0};
 
     for (size_t i = 0; i < 1000; i++) CHECK(block_pool_take(&r, 1 + i % BLOCK_POOL_BLOCK_MAX));
@@ -73,7 +74,7 @@ TEST(blocks_that_are_not_given_back_go_with_the_room) {
     CHECK_UINT(r.pieces, 0);
 }
 
-TEST(without_memory_there_is_no_block_and_the_next_one_comes) {
+TEST(block_pool_without_memory_gives_no_block_and_recovers) {
     block_pool r = {0};
 
     starve_nth(1);
@@ -81,4 +82,12 @@ TEST(without_memory_there_is_no_block_and_the_next_one_comes) {
     CHECK(starve_end());
     CHECK(block_pool_take(&r, 100));
     block_pool_done(&r);
+}
+
+TEST_ABORTS(block_pool_refuses_a_block_given_twice, "p->live > 0") {
+    block_pool r = {0};
+    void      *block = block_pool_take(&r, 100);
+
+    block_pool_give(&r, block);
+    block_pool_give(&r, block);
 }

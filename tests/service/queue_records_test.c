@@ -1,4 +1,4 @@
-/* queue_book_test.c - the queue's queue_records against a plain list of ids.
+/* queue_records_test.c - the queue's queue_records against a plain list of ids.
  * Whoever is first is looked for among all that wait; what is to be remembered is kept per id and day and
  * never forgotten. The queue_records may forget what no longer matters, must not forget anything else, and may take no
  * more steps for it than it has records. */
