@@ -94,6 +94,12 @@ static int grow(void **memory, uint32_t *cap, size_t size) {
     return DN_OK;
 }
 
+static bool is_sound(const dn_planner_index *r) {
+    return dn_index_len(&r->by_number) <= r->records_len && r->records_len <= r->records_cap &&
+           r->free <= r->records_len &&
+           (r->free == 0) == (dn_index_len(&r->by_number) == r->records_len);
+}
+
 /* ---- By number ---- */
 
 /* NULL: there is none of that number. */
@@ -326,6 +332,7 @@ static int user_add(dn_planner_index *r, const dn_planner_index_user *user) {
     if (user->n > r->greatest) r->greatest = user->n;
     row_add(r, slot);
     count(r, u, 1);
+    assert(is_sound(r));
     return DN_OK;
 }
 
@@ -355,7 +362,7 @@ static int user_change(dn_planner_index *r, uint32_t slot, const dn_planner_inde
 }
 
 int dn_planner_index_put(dn_planner_index *r, const dn_planner_index_user *user) {
-    assert(user->n > 0 && user->due < DN_DAY_MINUTES);
+    assert(user->n > 0 && user->due < DN_DAY_MINUTES && is_sound(r));
     const dn_index_cell *known = user->n > r->greatest ? NULL : cell_of(r, user->n);
     if (known) return user_change(r, dn_index_row(known) - 1, user);
     assert(user->id_len <= DN_ID_MAX);
@@ -384,6 +391,7 @@ bool dn_planner_index_remove(dn_planner_index *r, uint64_t n) {
     u->n = 0;
     u->pos = r->free;
     r->free = slot + 1;
+    assert(is_sound(r));
     return true;
 }
 

@@ -14,11 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/map.h"
 #include "base/pages.h"
 #include "trace_temp.h"
 
-enum { BLOCK = 4096, HEAD = 8, SLOTS = 4096, CHAINS_LEAST = 64 };
+enum { BLOCK = 4096, HEAD = 8, SLOTS = 4096 };
 
 typedef struct block {
     uint32_t next, used;
@@ -35,7 +36,8 @@ struct answers_days {
     int      fd;
     dn_map   by_day; /* which chain */
     chain   *chains;
-    uint32_t chains_len, chains_cap;
+    uint32_t chains_len;
+    size_t   chains_cap;
     uint32_t blocks; /* in the file, or to be */
     block   *slots;  /* SLOTS of them, touched as they are used; NULL when sealed */
     uint32_t slots_len, hand;
@@ -68,7 +70,7 @@ int answers_days_new(answers_days **out_days) {
 void answers_days_free(answers_days *d) {
     if (!d) return;
     dn_pages_free(d->slots, SLOTS * sizeof(block));
-    dn_pages_free(d->chains, d->chains_cap * sizeof *d->chains);
+    free(d->chains);
     dn_map_done(&d->by_day);
     (void)close(d->fd);
     free(d);
@@ -118,15 +120,7 @@ static int chain_of(answers_days *d, dn_day day, uint32_t *out_chain) {
         *out_chain = (uint32_t)*known;
         return DN_OK;
     }
-    if (d->chains_len == d->chains_cap) {
-        const uint32_t cap = d->chains_cap > 0 ? d->chains_cap * 2 : CHAINS_LEAST;
-        chain *const   wider =
-            dn_pages_grow(d->chains, d->chains_cap * sizeof *wider, cap * sizeof *wider);
-
-        if (!wider) return DN_ENOMEM;
-        d->chains = wider;
-        d->chains_cap = cap;
-    }
+    if (DN_ARRAY_RESERVE(d->chains, d->chains_cap, (size_t)d->chains_len + 1) < 0) return DN_ENOMEM;
     if (dn_map_put(&d->by_day, key_of(day), d->chains_len) < 0) return DN_ENOMEM;
     *out_chain = d->chains_len++;
     d->chains[*out_chain] = (chain){0};
