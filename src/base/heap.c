@@ -1,11 +1,10 @@
 /* heap.c - see heap.h. */
 #include "heap.h"
 
+#include "array.h"
 #include "pages.h"
 
 #include <assert.h>
-
-enum { LEAST = 64 };
 
 static bool has(const dn_heap *h, const uint32_t *place) {
     return *place < h->len && h->entries[*place].place == place;
@@ -29,16 +28,8 @@ void dn_heap_done(dn_heap *h) {
 }
 
 int dn_heap_reserve(dn_heap *h, size_t wanted) {
-    size_t cap = h->cap ? h->cap : LEAST;
-
-    if (wanted <= h->cap) return DN_OK;
-    while (cap < wanted) cap *= 2;
-    if (cap > UINT32_MAX) return DN_ENOMEM;
-    void *grown = dn_pages_grow(h->entries, h->cap * sizeof *h->entries, cap * sizeof *h->entries);
-    if (!grown) return DN_ENOMEM;
-    h->entries = grown;
-    h->cap = cap;
-    return DN_OK;
+    if (wanted > UINT32_MAX) return DN_ENOMEM; /* places are 32 bits */
+    return DN_ARRAY_RESERVE_PAGES(h->entries, h->cap, wanted);
 }
 
 static void write_entry(dn_heap *h, size_t at, dn_heap_entry e) {

@@ -1,12 +1,11 @@
 /* queue_order.c - a sorted row and a heap, of which the one or the other has the first. */
 #include "queue_order.h"
 
+#include "base/array.h"
 #include "base/pages.h"
 #include "queue_records.h"
 
 #include <assert.h>
-
-enum { LEAST = 64 };
 
 void order_done(order *o) {
     dn_pages_free(o->row, o->row_cap * sizeof *o->row);
@@ -25,16 +24,6 @@ static bool is_sound(const order *o) {
 
 /* ---- The row ---- */
 
-static int row_grow(order *o) {
-    const size_t wider = o->row_cap ? o->row_cap * 2 : LEAST;
-    void        *grown = dn_pages_grow(o->row, o->row_cap * sizeof *o->row, wider * sizeof *o->row);
-
-    if (!grown) return DN_ENOMEM;
-    o->row = grown;
-    o->row_cap = wider;
-    return DN_OK;
-}
-
 static void row_drop(order *o, size_t at) {
     o->row[at].who = NULL;
     while (o->row_at < o->row_len && !o->row[o->row_at].who) o->row_at++;
@@ -48,7 +37,8 @@ static void row_drop(order *o, size_t at) {
 int order_reserve(order *o) {
     const bool row_is_full = o->row_len == o->row_cap && o->row_at <= o->row_cap / 2;
 
-    if (row_is_full && row_grow(o) < 0) return DN_ENOMEM;
+    if (row_is_full && DN_ARRAY_RESERVE_PAGES(o->row, o->row_cap, o->row_len + 1) < 0)
+        return DN_ENOMEM;
     return dn_heap_reserve(&o->heap, o->len + 1);
 }
 

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/pages.h"
 
-enum { LEAST_BYTES = 4096, ROW_STEP = 8 };
+enum { ROW_STEP = 8 };
 enum { FIXED = 10, RECORDED = 8, BEFORE = 8 };
 enum { HOW_RESULT = 0x7, HAS_BEFORE = 0x8, HOW_CLASS = 0x7, IS_RECORDED = 0x80 };
 
@@ -183,14 +184,6 @@ static dn_index_cell *cell_of(const answers_table *t, uint64_t key, const char *
 
 /* Room for the longest row. */
 static int rows_grow(answers_table *t) {
-    const size_t cap = t->rows_cap > 0 ? t->rows_cap * 2 : LEAST_BYTES;
-
-    if (t->rows_cap - t->rows_len >= ANSWERS_ROW_MAX + ROW_STEP) return DN_OK;
     if (t->rows_len / ROW_STEP + ANSWERS_ROW_MAX > UINT32_MAX) return DN_ENOMEM;
-    char *const wider = dn_pages_grow(t->rows, t->rows_cap, cap);
-
-    if (!wider) return DN_ENOMEM;
-    t->rows = wider;
-    t->rows_cap = cap;
-    return DN_OK;
+    return DN_ARRAY_RESERVE_PAGES(t->rows, t->rows_cap, t->rows_len + ANSWERS_ROW_MAX + ROW_STEP);
 }

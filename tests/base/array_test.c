@@ -1,5 +1,6 @@
 /* array_test.c - arrays that grow. */
 #include "base/array.h"
+#include "base/pages.h"
 #include "starving.h"
 #include "test.h"
 
@@ -28,6 +29,17 @@ TEST(array_keeps_its_elements_while_it_grows) {
     for (uint32_t i = 0; i < 100000; i++) CHECK_UINT(n.rows[i], i);
     CHECK_MSG(grown < 20, "it grew %zu times", grown);
     free(n.rows);
+}
+
+TEST(array_of_pages_keeps_its_elements_while_it_grows) {
+    numbers n = {0};
+
+    for (uint32_t i = 0; i < 1000000; i++) {
+        CHECK_INT(DN_ARRAY_RESERVE_PAGES(n.rows, n.cap, n.len + 1), DN_OK);
+        n.rows[n.len++] = i;
+    }
+    for (uint32_t i = 0; i < 1000000; i++) CHECK_UINT(n.rows[i], i);
+    dn_pages_free(n.rows, n.cap * sizeof *n.rows);
 }
 
 TEST(array_reserves_many_at_once) {
