@@ -35,7 +35,7 @@ BOTH area area_of(uint64_t *cells, size_t words, uint8_t bits) {
     return (area){cells, words, ((size_t)1 << bits) - 1, bits};
 }
 
-BOTH uint64_t *cell_at(area a, size_t at) { return &a.cells[at * a.words]; }
+BOTH uint64_t *cell_at(area a, size_t at) { return a.cells + at * a.words; }
 
 BOTH size_t home_of(area a, uint64_t word) { return (size_t)(word >> (64 - a.bits)); }
 
@@ -99,7 +99,7 @@ BOTH uint64_t *table_find(const dn_table *t, size_t words, uint64_t word, uint64
     return search(a, home_of(a, word), word, mask);
 }
 
-BOTH uint64_t *table_alike(const dn_table *t, size_t words, uint64_t *cell, uint64_t mask) {
+BOTH uint64_t *table_alike(const dn_table *t, size_t words, const uint64_t *cell, uint64_t mask) {
     const area a = place_of(t, words, *cell);
     return search(a, ((size_t)(cell - a.cells) / words + 1) & a.mask, *cell, mask);
 }
@@ -180,7 +180,7 @@ BOTH void table_add(dn_table *t, size_t words, const uint64_t *cell) {
 }
 
 /* Cells behind the hole that are not at their home move up. */
-BOTH void table_drop(dn_table *t, size_t words, uint64_t *cell) {
+BOTH void table_drop(dn_table *t, size_t words, const uint64_t *cell) {
     assert(*cell && t->len > 0 && table_is_sound(t));
     const area a = place_of(t, words, *cell);
     size_t     hole = (size_t)(cell - a.cells) / words;
@@ -236,7 +236,7 @@ uint64_t *dn_map_find(const dn_map *m, uint64_t key) {
     return cell ? cell + 1 : NULL;
 }
 
-uint64_t *dn_map_alike(const dn_map *m, uint64_t *found) {
+uint64_t *dn_map_alike(const dn_map *m, const uint64_t *found) {
     uint64_t *cell = table_alike(&m->table, MAP_WORDS, found - 1, UINT64_MAX);
 
     return cell ? cell + 1 : NULL;
@@ -262,7 +262,7 @@ int dn_map_put(dn_map *m, uint64_t key, uint64_t value) {
     return DN_OK;
 }
 
-void dn_map_drop(dn_map *m, uint64_t *found) { table_drop(&m->table, MAP_WORDS, found - 1); }
+void dn_map_drop(dn_map *m, const uint64_t *found) { table_drop(&m->table, MAP_WORDS, found - 1); }
 
 bool dn_map_remove(dn_map *m, uint64_t key) {
     uint64_t *found = dn_map_find(m, key);
@@ -311,7 +311,7 @@ dn_index_cell *dn_index_find(const dn_index *x, uint64_t hash) {
     return table_find(&x->table, INDEX_WORDS, index_word(hash, 0), ~ROW_MASK);
 }
 
-dn_index_cell *dn_index_alike(const dn_index *x, dn_index_cell *cell) {
+dn_index_cell *dn_index_alike(const dn_index *x, const dn_index_cell *cell) {
     return table_alike(&x->table, INDEX_WORDS, cell, ~ROW_MASK);
 }
 
@@ -324,4 +324,6 @@ void dn_index_set(dn_index_cell *cell, uint32_t row) {
     *cell = (*cell & ~ROW_MASK) | row;
 }
 
-void dn_index_drop(dn_index *x, dn_index_cell *cell) { table_drop(&x->table, INDEX_WORDS, cell); }
+void dn_index_drop(dn_index *x, const dn_index_cell *cell) {
+    table_drop(&x->table, INDEX_WORDS, cell);
+}

@@ -44,14 +44,14 @@ DN_MUST_USE int dn_map_put(dn_map *map, uint64_t key, uint64_t value);
 /* NULL: not there. Borrowed until the map changes. */
 uint64_t *dn_map_find(const dn_map *map, uint64_t key);
 bool      dn_map_remove(dn_map *map, uint64_t key); /* false: not there */
-void      dn_map_drop(dn_map *map, uint64_t *found);
+void      dn_map_drop(dn_map *map, const uint64_t *found);
 
 /* Each row once, in no order, from *at == 0 on, while the map does not change. False: there is none left. */
 bool dn_map_next(const dn_map *map, size_t *at, dn_map_row *out_row);
 
 /* For hashes as keys: several values may share one. `alike` gives the next value with the key of that one, or NULL. */
 DN_MUST_USE int dn_map_add(dn_map *map, uint64_t key, uint64_t value);
-uint64_t       *dn_map_alike(const dn_map *map, uint64_t *found);
+uint64_t       *dn_map_alike(const dn_map *map, const uint64_t *found);
 void            dn_map_prefetch(const dn_map *map, uint64_t key);
 
 /* ---- By hash ---- */
@@ -74,12 +74,12 @@ void dn_index_add(dn_index *index, uint64_t hash, uint32_t row);
 /* The cells whose hash may be that one: the first, and the next after a cell. NULL: no more. Borrowed until the index
  * changes. */
 dn_index_cell *dn_index_find(const dn_index *index, uint64_t hash);
-dn_index_cell *dn_index_alike(const dn_index *index, dn_index_cell *cell);
+dn_index_cell *dn_index_alike(const dn_index *index, const dn_index_cell *cell);
 void           dn_index_prefetch(const dn_index *index, uint64_t hash);
 
 static inline uint32_t dn_index_row(const dn_index_cell *cell) { return (uint32_t)*cell; }
 void dn_index_set(dn_index_cell *cell, uint32_t row); /* another row for the same hash */
-void dn_index_drop(dn_index *index, dn_index_cell *cell);
+void dn_index_drop(dn_index *index, const dn_index_cell *cell);
 
 /* ---- Invariants ----
  * The whole walk: every key is found where it stands, and `len` counts them. The functions above assert only what costs

@@ -237,8 +237,9 @@ static int clock_step(trace_judge *j, const trace_line *line, trace_op *op, char
     if (rc < 0) return rc;
     if (__builtin_add_overflow(j->step_ms, op->ms, &step_ms) ||
         step_ms < TRACE_FIRST_MS - op->at_ms || step_ms > TRACE_BEHIND_MS - j->settings->end_ms)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "step_ms: %lld leads out of the years there are; want 1970 to 2261",
-                           (long long)op->ms);
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
+                         "step_ms: %lld leads out of the years there are; want 1970 to 2261",
+                         (long long)op->ms);
     j->step_ms = step_ms;
     return DN_OK;
 }
@@ -261,8 +262,8 @@ static int op_find(const trace_value *value, const op_named **out_op, char *faul
     nearest = value->kind == TRACE_VALUE_TEXT ? dn_text_nearest(value->text, value->len, names, OPS)
                                               : NULL;
     if (!nearest) return refuse(TRACE_KEY_OP, value, fault);
-    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "op: %s is no op; the nearest is %s", trace_value_show(value, shown),
-                       nearest);
+    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "op: %s is no op; the nearest is %s",
+                     trace_value_show(value, shown), nearest);
 }
 
 /* ---- Values ---- */
@@ -276,14 +277,15 @@ static int at_read(trace_judge *j, const trace_line *line, int64_t *out_ms, char
     if (rc < 0) return rc;
     if (ms < j->settings->start_ms) {
         dn_instant_write(j->settings->start_ms, other);
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "at: %s is before the header's start; want %s or later",
-                           trace_value_show(value, shown), other);
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
+                         "at: %s is before the header's start; want %s or later",
+                         trace_value_show(value, shown), other);
     }
     if (j->last_ms_line > 0 && ms < j->last_ms) {
         dn_instant_write(j->last_ms, other);
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "at: %s is before line %llu; want %s or later",
-                           trace_value_show(value, shown), (unsigned long long)j->last_ms_line,
-                           other);
+        return dn_refuse(
+            DN_EINVAL, fault, TRACE_FAULT, "at: %s is before line %llu; want %s or later",
+            trace_value_show(value, shown), (unsigned long long)j->last_ms_line, other);
     }
     *out_ms = ms;
     return DN_OK;
@@ -296,12 +298,12 @@ int trace_judge_instant(const char *name, const trace_value *value, int64_t *out
     if (value->kind == TRACE_VALUE_NONE)
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is missing; want " INSTANT_RIGHT, name);
     if (value->kind != TRACE_VALUE_TEXT || dn_instant_read(value->text, value->len, out_ms) < 0)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is no instant; want " INSTANT_RIGHT, name,
-                           trace_value_show(value, shown));
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is no instant; want " INSTANT_RIGHT,
+                         name, trace_value_show(value, shown));
     /* What ends in a digit has an offset; that of UTC is nought. */
     if (value->text[value->len - 1] <= '9' && memcmp(value->text + value->len - 5, "00:00", 5) != 0)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is not in UTC; want " INSTANT_RIGHT, name,
-                           trace_value_show(value, shown));
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is not in UTC; want " INSTANT_RIGHT,
+                         name, trace_value_show(value, shown));
     return DN_OK;
 }
 
@@ -313,8 +315,8 @@ static int id_read(const trace_line *line, const char **out_id, size_t *out_len,
     if (value->kind != TRACE_VALUE_TEXT) return refuse(TRACE_KEY_ID, value, fault);
     sentence = dn_id_fault(value->text, value->len);
     if (sentence)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "id: %s %s; want " ID_RULES, trace_value_show(value, shown),
-                           sentence);
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "id: %s %s; want " ID_RULES,
+                         trace_value_show(value, shown), sentence);
     *out_id = value->text;
     *out_len = value->len;
     return DN_OK;
@@ -333,9 +335,9 @@ static int prefix_read(const trace_line *line, trace_op *op, char *fault) {
     len += (size_t)snprintf(id + len, sizeof id - len, "%u", op->count > 0 ? op->count - 1 : 0);
     sentence = dn_id_fault(id, len);
     if (sentence)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "prefix: %s: the id of user %u %s; want " ID_RULES,
-                           trace_value_show(value, shown), op->count > 0 ? op->count - 1 : 0,
-                           sentence);
+        return dn_refuse(
+            DN_EINVAL, fault, TRACE_FAULT, "prefix: %s: the id of user %u %s; want " ID_RULES,
+            trace_value_show(value, shown), op->count > 0 ? op->count - 1 : 0, sentence);
     op->id = value->text;
     op->id_len = value->len;
     return DN_OK;
@@ -393,7 +395,8 @@ static int refuse(trace_key key, const trace_value *value, char *fault) {
     char shown[TRACE_SHOWN];
 
     if (value->kind == TRACE_VALUE_NONE)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is missing; want %s", trace_key_names[key], wants[key].right);
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is missing; want %s",
+                         trace_key_names[key], wants[key].right);
     return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is %s; want %s", trace_key_names[key],
-                       trace_value_show(value, shown), wants[key].wrong, wants[key].right);
+                     trace_value_show(value, shown), wants[key].wrong, wants[key].right);
 }
