@@ -6,9 +6,9 @@
  * listening and with nobody: the notes, the messages, the lines and their way into the file. `job_ns` is the CPU time of
  * all threads that the record takes of a job, `tell_ns` what of it is spent where jobs are run. Best of several rounds:
  * what a round costs more is the machine's. */
+#include "daily/daily_messages.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
-#include "daily/daily_messages.h"
 #include "trace/recorder.h"
 
 #include <stdio.h>

@@ -12,11 +12,11 @@
  * PLAN: where their due times lie: `spread` over the day, `soon` in half an hour, `past` a minute ago.
  * Figures of an observed run are of the bench load_observed and so on, load_recorded and jobs_planned_recorded likewise; it ends with what the text of a scrape takes. */
 #include "api/scrape.h"
+#include "daily/daily_messages.h"
 #include "daily/slo.h"
 #include "diurnal/runtime.h"
 #include "obs/log.h"
 #include "obs/metrics.h"
-#include "daily/daily_messages.h"
 #include "service/service.h"
 #include "trace/recorder.h"
 

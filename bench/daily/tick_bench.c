@@ -5,9 +5,9 @@
  *
  * Two virtual hours of one-minute ticks are thrown away, until each minute brings what every minute brings; then two
  * hours are measured. Jobs are ok at once, so the steady state is that of a service that keeps up. */
+#include "daily/daily_messages.h"
 #include "diurnal/sim.h"
 #include "obs/log.h"
-#include "daily/daily_messages.h"
 #include "service/service.h"
 
 #include <stdio.h>

@@ -7,11 +7,11 @@
  * was counted in `bench_service jobs`. There two loops share that work, and their caches are colder.
  * Best of several rounds: what a round costs more is the machine's. */
 #include "api/scrape.h"
+#include "daily/daily_events.h"
 #include "daily/slo.h"
 #include "diurnal/runtime.h"
-#include "obs/log.h"
-#include "daily/daily_events.h"
 #include "engine/engine_events.h"
+#include "obs/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

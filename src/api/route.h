@@ -7,12 +7,12 @@
 
 #include "about.h"
 #include "auth/auth.h"
+#include "daily/daily_messages.h"
 #include "fields.h"
 #include "http/http_refine.h"
 #include "http/idempotency.h"
 #include "http/path_pattern.h"
 #include "router.h"
-#include "daily/daily_messages.h"
 #include "service/service.h"
 
 struct feed;

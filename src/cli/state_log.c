@@ -4,8 +4,8 @@
 #include "state_log.h"
 
 #include "api/signals.h"
-#include "obs/log.h"
 #include "daily/daily_messages.h"
+#include "obs/log.h"
 #include "service/service.h"
 
 #include <signal.h>

@@ -14,9 +14,9 @@ enum {
 /* The state of the part. */
 typedef struct daily_part {
     const dn_daily_config *config;
-    dn_map          attempts; /* attempts_key -> attempts_of, until the day is finalized */
-    dn_map          pending;  /* registration -> day of a cutoff in the line */
-    dn_map          pending_missed; /* registration -> last day of a `missed` in the line */
+    dn_map                 attempts; /* attempts_key -> attempts_of, until the day is finalized */
+    dn_map                 pending;  /* registration -> day of a cutoff in the line */
+    dn_map                 pending_missed; /* registration -> last day of a `missed` in the line */
     dn_pipe                to_tick, to_queue;
 
     uint64_t        commit;   /* the last one whose changes were sent */

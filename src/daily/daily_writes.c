@@ -30,7 +30,7 @@ static int on_note_attempts(dn_self *self, dn_kv *k, void *part, const dn_msg *m
     (void)self, (void)k;
     for (DN_PIPE_EACH(dn_attempt_note, a, msg))
         if (dn_map_put(&p->attempts, attempts_key(a->n, a->day),
-                              attempts_of(a->day, a->attempts, a->cls)) < 0)
+                       attempts_of(a->day, a->attempts, a->cls)) < 0)
             dn_fail_code(DN_ENOMEM, "no memory for attempts");
     return DN_OK;
 }
@@ -45,7 +45,7 @@ static void forget_attempts(daily_part *p, uint64_t registration, dn_day day) {
  * before its cutoff. Without memory this is done tomorrow. */
 static void forget_old_attempts(daily_part *p) {
     dn_map kept = {0};
-    size_t        at = 0;
+    size_t at = 0;
 
     for (dn_map_row r; dn_map_next(&p->attempts, &at, &r);) {
         if (attempts_day(r.value) < p->today - 1) continue;

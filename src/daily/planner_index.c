@@ -484,9 +484,9 @@ static bool plan(const dn_planner_index *r, const record *u, const dn_planner_in
 
 bool dn_planner_index_plan_of(const dn_planner_index *r, uint64_t n,
                               const dn_planner_index_scan *scan, dn_planner_index_plan *out_plan) {
-    const uint32_t known = number_find(r, n);
+    const dn_index_cell *found = cell_of(r, n);
 
-    return known && plan(r, &r->records[known - 1], scan, out_plan);
+    return found && plan(r, &r->records[dn_index_row(found) - 1], scan, out_plan);
 }
 
 /* Goes from the end to the front, because a user that is closed changes places with the last open one, which has been

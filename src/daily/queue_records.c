@@ -107,7 +107,7 @@ queue_record *records_open(queue_records *b, const char *id, uint8_t len) {
 }
 
 static void forget(queue_records *b, queue_record *r) {
-    assert(r->state == RECORD_IDLE && is_sound(b));
+    assert(r->state == RECORD_IDLE && records_are_sound(b));
     look_leave(r);
     uint64_t *found = dn_map_find(&b->by_hash, r->hash);
     while (record_at(found) != r) found = dn_map_alike(&b->by_hash, found);

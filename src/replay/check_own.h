@@ -65,12 +65,12 @@ struct check {
     uint32_t oks, ok_n, gone_oks;
     int64_t  ok_ms; /* likewise, an ok in hand and a store that is well */
 
-    bool     up, shaken; /* shaken: an actor crashed, and no tick was said since */
-    bool     mending;    /* one has, and who is new now has not been told yet */
-    int64_t  up_ms, shaken_ms;
-    bool     full;    /* a commit failed, and none has succeeded since */
-    int64_t  well_ms; /* steady: when one did, last; CHECK_NEVER */
-    int64_t  fails_until_ms;
+    bool    up, shaken; /* shaken: an actor crashed, and no tick was said since */
+    bool    mending;    /* one has, and who is new now has not been told yet */
+    int64_t up_ms, shaken_ms;
+    bool    full;    /* a commit failed, and none has succeeded since */
+    int64_t well_ms; /* steady: when one did, last; CHECK_NEVER */
+    int64_t fails_until_ms;
 
     bool          irregular; /* the next tick is to look at everybody */
     bool          stepped;   /* the clock did, since the last tick */

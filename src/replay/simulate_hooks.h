@@ -5,9 +5,9 @@
 #ifndef DIURNAL_REPLAY_SIMULATE_HOOKS_H
 #define DIURNAL_REPLAY_SIMULATE_HOOKS_H
 
+#include "daily/daily_request.h"
 #include "draw.h"
 #include "event.h"
-#include "daily/daily_request.h"
 
 typedef struct hooks_cutoff {
     uint64_t n;

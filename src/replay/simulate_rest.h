@@ -14,8 +14,8 @@
 #define DIURNAL_REPLAY_SIMULATE_REST_H
 
 #include "check.h"
-#include "draw.h"
 #include "daily/daily_request.h"
+#include "draw.h"
 
 /* What of a user and day is in memory since the process began. */
 typedef struct rest_tries {

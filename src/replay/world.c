@@ -3,10 +3,10 @@
  * has not taken yet. */
 #include "world.h"
 
-#include "daily/slo.h"
-#include "pending.h"
 #include "daily/daily_answer.h"
 #include "daily/daily_messages.h"
+#include "daily/slo.h"
+#include "pending.h"
 #include "service/service.h"
 #include "store/faulty.h"
 
@@ -38,7 +38,7 @@ struct world {
         kv_anew; /* anew: what the one before it had in its line is to be handed on again */
     int64_t     tick_began_ns;
     const char *execution_name; /* where it stands, once it was seen: it is asked for often */
-    int         failed;    /* why the run cannot go on */
+    int         failed;         /* why the run cannot go on */
     dn_blob
         *errors[DN_CLASS_UNKNOWN + 1]; /* the body of an answer of that class, once it was needed */
 };

@@ -4,9 +4,9 @@
 #ifndef DIURNAL_REPLAY_WORLD_H
 #define DIURNAL_REPLAY_WORLD_H
 
+#include "daily/daily_request.h"
 #include "diurnal/sim.h"
 #include "event.h"
-#include "daily/daily_request.h"
 #include "store/store.h"
 #include "trace/trace.h"
 

@@ -13,12 +13,12 @@
 #include "actor/pipe.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "daily/daily_messages.h"
 #include "obs/log.h"
 #include "recorder_file.h"
 #include "recorder_lines.h"
 #include "recorder_notes.h"
 #include "recorder_order.h"
-#include "daily/daily_messages.h"
 
 #include <assert.h>
 #include <inttypes.h>

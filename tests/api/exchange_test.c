@@ -118,9 +118,10 @@ static void begins(void) {
     static const dn_child_spec      children[] = {{.name = "stage", .actor_class = &stage_class},
                                                   {.name = ACTOR_KV, .actor_class = &kv_class}};
     static const dn_supervisor_spec top = {.intensity = 10, .children = DN_SLICE(children)};
-    static const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
-    const dn_sim_config        config = {.seed = test_seed(), .notice = silence};
-    dn_token                   admin = {.id = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
+    static const dn_spawn_spec      root = {
+             .actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_sim_config config = {.seed = test_seed(), .notice = silence};
+    dn_token            admin = {.id = 1, .ends_ms = INT64_MAX, .scope = DN_SCOPE_ADMIN};
 
     CHECK_INT(dn_token_make(w.token, admin.hash), DN_OK);
     CHECK_INT(auth_load(&w.auth, &admin, 1), DN_OK);

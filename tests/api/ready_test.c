@@ -1,8 +1,8 @@
 /* ready_test.c - what /readyz and /metrics say when not all is well: the door on a real loop, and stand-ins for those whom
  * it asks, who answer what they are told to, or are silent, or are not there. */
 #include "admin/scrape.h"
-#include "diurnal/runtime.h"
 #include "daily/daily_messages.h"
+#include "diurnal/runtime.h"
 #include "test.h"
 #include "web.h"
 

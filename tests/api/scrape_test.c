@@ -1,10 +1,10 @@
 /* scrape_test.c - the actor behind /metrics in a simulation: many who scrape, in either format, who is asked by it, and who does not answer. */
 #include "admin/scrape.h"
 
+#include "daily/daily_messages.h"
 #include "diurnal/sim.h"
 #include "obs/metrics.h"
 #include "obs/slo_watcher.h"
-#include "daily/daily_messages.h"
 #include "test.h"
 #include "web.h"
 

@@ -60,10 +60,11 @@ static void begins(void) {
         {.name = ACTOR_KV, .actor_class = &dn_kv_class, .config = &w.config},
         {.name = "stage", .actor_class = &stage_class}};
     static const dn_supervisor_spec top = {.intensity = 1, .children = DN_SLICE(children)};
-    static const dn_spawn_spec root = {.actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
-    const dn_sim_config        sim = {.seed = test_seed(), .notice = silence};
-    char                       why[DN_STORE_WHY], url[sizeof w.dir + 8];
-    static char                ids[BATCH][32];
+    static const dn_spawn_spec      root = {
+             .actor_class = &dn_supervisor_class, .config = &top, .name = "top"};
+    const dn_sim_config sim = {.seed = test_seed(), .notice = silence};
+    char                why[DN_STORE_WHY], url[sizeof w.dir + 8];
+    static char         ids[BATCH][32];
 
     (void)snprintf(w.dir, sizeof w.dir, "/tmp/diurnal-copy-XXXXXX");
     CHECK(mkdtemp(w.dir));

@@ -5,11 +5,11 @@
 #define DIURNAL_TESTS_SERVICE_WORLD_H
 
 #include "backend.h"
+#include "daily/daily_answer.h"
+#include "daily/daily_messages.h"
+#include "daily/daily_request.h"
 #include "diurnal/sim.h"
 #include "obs/log.h"
-#include "daily/daily_answer.h"
-#include "daily/daily_request.h"
-#include "daily/daily_messages.h"
 #include "service/service.h"
 #include "test.h"
 

@@ -17,7 +17,8 @@ static bool passes_are_sound(const auth *a, const auth_pass passes[AUTH_PASSES_M
 
 bool auth_is_sound(const auth *a) {
     for (size_t i = 0; i < a->len; i++)
-        if (a->tokens[i].id <= (i > 0 ? a->tokens[i - 1].id : 0) || !dn_token_is_sound(&a->tokens[i]))
+        if (a->tokens[i].id <= (i > 0 ? a->tokens[i - 1].id : 0) ||
+            !dn_token_is_sound(&a->tokens[i]))
             return false;
     return passes_are_sound(a, a->sessions) && passes_are_sound(a, a->tickets);
 }
