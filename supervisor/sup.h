@@ -5,7 +5,7 @@
 
 #include "diurnal/supervisor.h"
 #include "intensity.h"
-#include "names.h"
+#include "child_names.h"
 
 /* ---- A child ---- */
 

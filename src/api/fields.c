@@ -2,7 +2,7 @@
 #include "fields.h"
 
 #include "base/text.h"
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 #include "http/http_uri.h"
 
 #include <errno.h>

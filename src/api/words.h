@@ -2,7 +2,7 @@
 #ifndef DIURNAL_API_WORDS_H
 #define DIURNAL_API_WORDS_H
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 enum { DN_WORDS = 32 };
 

@@ -2,7 +2,7 @@
 #include "client.h"
 
 #include "cli_text.h"
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>

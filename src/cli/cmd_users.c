@@ -2,7 +2,7 @@
 #include "client.h"
 
 #include "cli_text.h"
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 #include "when.h"
 
 #include <stdio.h>

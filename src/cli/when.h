@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 /* An exit code: DN_EXIT_DONE if the flag is left out, and *out_day is untouched, or if it is a date; else it has been complained
  * of. */

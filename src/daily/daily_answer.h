@@ -2,7 +2,7 @@
 #ifndef DIURNAL_DAILY_DAILY_ANSWER_H
 #define DIURNAL_DAILY_DAILY_ANSWER_H
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 #include "runner/runner.h"
 
 /* DN_CLASS_NONE for a success and a timeout. Else:

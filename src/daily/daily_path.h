@@ -4,7 +4,7 @@
 
 #include "engine/executor.h"
 #include "engine/kv.h"
-#include "engine/outbox.h"
+#include "engine/outbox_source.h"
 #include "journal.h"
 
 /* Set before start, and borrowed for the life of the runtime. */

@@ -4,7 +4,7 @@
 #define DIURNAL_DAILY_DAILY_REQUEST_H
 
 #include "base/blob.h"
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 typedef enum dn_daily_request_type { DN_REQUEST_RUN, DN_REQUEST_CUTOFF } dn_daily_request_type;
 

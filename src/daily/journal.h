@@ -6,7 +6,7 @@
 #define DIURNAL_DAILY_JOURNAL_H
 
 #include "diurnal/actor.h"
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 #include "runner/runner.h"
 
 typedef enum dn_happening_kind {

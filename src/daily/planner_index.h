@@ -5,7 +5,7 @@
 #ifndef DIURNAL_DAILY_PLANNER_INDEX_H
 #define DIURNAL_DAILY_PLANNER_INDEX_H
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 typedef struct dn_planner_index dn_planner_index;
 

@@ -7,7 +7,7 @@
 #include "base/block_pool.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 #include "queue_order.h"
 
 typedef enum record_state { RECORD_IDLE, RECORD_QUEUED, RECORD_RUNNING } record_state;

@@ -175,8 +175,7 @@ static int kv_on_any(dn_self *self, void *state, const dn_msg *msg) {
         const dn_kv_handler *h = handler_of(k->config->parts[i], message);
         if (h) return h->handle(self, k, k->parts[i], msg);
     }
-    dn_log(DN_LOG_ERROR, "kv.unknown", "kv got a message of the unknown kind %u", message);
-    return DN_OK;
+    return DN_OK; /* dropped, as the runtime drops a message that no handler names */
 }
 
 /* ---- Committing ---- */

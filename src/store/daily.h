@@ -3,7 +3,7 @@
 #ifndef DIURNAL_STORE_DAILY_H
 #define DIURNAL_STORE_DAILY_H
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 typedef struct dn_store dn_store;
 

@@ -4,7 +4,7 @@
 #ifndef DIURNAL_STORE_OUTBOX_H
 #define DIURNAL_STORE_OUTBOX_H
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 typedef struct dn_store dn_store;
 

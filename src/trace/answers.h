@@ -8,7 +8,7 @@
 #ifndef DIURNAL_TRACE_ANSWERS_H
 #define DIURNAL_TRACE_ANSWERS_H
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 typedef enum answer_result {
     ANSWER_OK = 1,

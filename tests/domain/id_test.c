@@ -1,6 +1,6 @@
 /* id_test.c - which bytes are an id. */
 #include "base/text.h"
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 #include "test.h"
 
 #include <stdlib.h>

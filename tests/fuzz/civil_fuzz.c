@@ -1,5 +1,5 @@
 /* civil_fuzz.c - any bytes as a day, a due time, an instant and an id: what is read is written and read again. */
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>

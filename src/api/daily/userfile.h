@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 /* DN_USERFILE_ANY: it begins with { or [ and is NDJSON, or it is CSV. */
 typedef enum dn_userfile_format {

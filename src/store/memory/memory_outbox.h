@@ -3,7 +3,7 @@
 #ifndef DIURNAL_STORE_MEMORY_MEMORY_OUTBOX_H
 #define DIURNAL_STORE_MEMORY_MEMORY_OUTBOX_H
 
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 
 typedef struct outbox_hook {
     uint64_t user;  /* 0: deleted */

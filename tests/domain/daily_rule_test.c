@@ -2,7 +2,7 @@
  * Here no cutoff and no start is ever computed. A calendar of a few days is painted minute by minute: from
  * each cutoff the window is walked backwards, and each minute walked over belongs to that day. What the rule
  * would do is then read off the calendar, in the order of the contract's four sentences. */
-#include "domain/daily.h"
+#include "domain/daily_rule.h"
 #include "test.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
-/* daily.c - the daily rule.
+/* daily_rule.c - the daily rule.
  * All that the rule knows of a user's past is one number: the first day that is not finalized. Every
  * day before it is, every day from it on is not. So what is left to decide is where now stands between
  * the starts and cutoffs of two days: the date of now, and the day after, whose window may have opened
  * before midnight. */
-#include "daily.h"
+#include "daily_rule.h"
 
 #include <assert.h>
 #include <string.h>

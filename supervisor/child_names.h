@@ -1,6 +1,6 @@
-/* names.h - finds a child by its name. */
-#ifndef DIURNAL_SUPERVISOR_NAMES_H
-#define DIURNAL_SUPERVISOR_NAMES_H
+/* child_names.h - finds a child by its name. */
+#ifndef DIURNAL_SUPERVISOR_CHILD_NAMES_H
+#define DIURNAL_SUPERVISOR_CHILD_NAMES_H
 
 #include "base/map.h"
 #include "diurnal/supervisor.h"

@@ -1,8 +1,8 @@
-/* outbox.c - delivers hooks from the store's outbox, each at least once: a source of work.
+/* outbox_source.c - delivers hooks from the store's outbox, each at least once: a source of work.
  * A hook leaves the store's outbox when its delivery is committed as done. Until then it is tried again, after a
  * second, two, four … at most an hour. The outbox keeps no state of its own, so a crash here costs at most a second
  * delivery of what was under way. */
-#include "outbox.h"
+#include "outbox_source.h"
 
 #include "actor/pipe.h"
 #include "obs/log.h"

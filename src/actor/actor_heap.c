@@ -1,4 +1,4 @@
-/* heap.c - what an actor has: its state, its arena, and the things it must let go at its end.
+/* actor_heap.c - what an actor has: its state, its arena, and the things it must let go at its end.
  * All of it ends with the actor, however it ends; that is what makes failing safe. */
 #include "mem.h"
 #include "rt.h"

@@ -1,6 +1,6 @@
-/* outbox.h - delivers what the store's outbox holds. */
-#ifndef DIURNAL_ENGINE_OUTBOX_H
-#define DIURNAL_ENGINE_OUTBOX_H
+/* outbox_source.h - delivers what the store's outbox holds. */
+#ifndef DIURNAL_ENGINE_OUTBOX_SOURCE_H
+#define DIURNAL_ENGINE_OUTBOX_SOURCE_H
 
 #include "messages.h"
 

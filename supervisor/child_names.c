@@ -1,5 +1,5 @@
-/* names.c - see names.h. */
-#include "names.h"
+/* child_names.c - see names.h. */
+#include "child_names.h"
 
 #include "base/hash.h"
 

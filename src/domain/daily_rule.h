@@ -1,8 +1,8 @@
-/* daily.h - the daily rule: what a user needs at an instant, and what may be written for a day.
+/* daily_rule.h - the daily rule: what a user needs at an instant, and what may be written for a day.
  * Functions of their arguments, and nothing else: no clock, no store. docs/daily-rule.md has the rule in
  * words. Any thread. */
-#ifndef DIURNAL_DOMAIN_DAILY_H
-#define DIURNAL_DOMAIN_DAILY_H
+#ifndef DIURNAL_DOMAIN_DAILY_RULE_H
+#define DIURNAL_DOMAIN_DAILY_RULE_H
 
 #include "base/civil.h"
 #include "id.h"
