@@ -45,7 +45,7 @@ enum dn_daily_msg {
 /* ---- Packed entries. Those with an id end with its bytes. ---- */
 
 typedef struct dn_attempt {
-    uint64_t n;      /* registration */
+    uint64_t registration;
     uint64_t commit; /* the last one that the planner knew of */
     int64_t  at_ns;  /* steady: when its tick was due */
     dn_day   day;
@@ -60,14 +60,14 @@ typedef struct dn_plan_end {
 } dn_plan_end;
 
 typedef struct dn_cutoff {
-    uint64_t n;     /* registration; 0: void, it waits in the line already */
-    int64_t  at_ms; /* of the tick that asks for it */
+    uint64_t registration; /* 0: void, it waits in the line already */
+    int64_t  at_ms;        /* of the tick that asks for it */
     dn_day   day;
 } dn_cutoff;
 
 typedef struct dn_missed_days {
-    uint64_t     n;     /* registration; 0: void */
-    int64_t      at_ms; /* of the tick that saw them */
+    uint64_t     registration; /* 0: void */
+    int64_t      at_ms;        /* of the tick that saw them */
     dn_day_range days;
 } dn_missed_days;
 
@@ -76,25 +76,26 @@ typedef struct dn_date {
 } dn_date;
 
 typedef struct dn_attempt_note {
-    uint64_t n; /* registration */
+    uint64_t registration;
     dn_day   day;
     uint16_t attempts;
-    uint8_t  cls; /* dn_error_class of the last attempt that failed */
+    uint8_t  error_class; /* dn_error_class of the last attempt that failed */
 } dn_attempt_note;
 
 typedef struct dn_success {
-    uint64_t ticket, n; /* the queue's; registration */
-    int64_t  at_ms;     /* when the job stopped */
+    uint64_t ticket; /* the queue's */
+    uint64_t registration;
+    int64_t  at_ms; /* when the job stopped */
     dn_day   day;
     uint16_t attempts;
-    uint8_t  cls;
+    uint8_t  error_class;
     uint8_t  id_len;
     char     id[];
 } dn_success;
 
 /* A user as it is after a commit. */
 typedef struct dn_change {
-    uint64_t n;      /* registration */
+    uint64_t registration;
     uint64_t commit; /* the number of this commit */
     uint64_t ticket; /* of the success that it settles, for the queue; 0: none */
     dn_day   last_day, starts_on, recorded;
@@ -152,13 +153,13 @@ typedef struct dn_kv_list_answer {
 } dn_kv_list_answer;
 
 typedef struct dn_kv_days_of {
-    uint64_t n; /* registration */
+    uint64_t registration;
     dn_day   before;
     uint32_t max;
 } dn_kv_days_of;
 
 typedef struct dn_kv_day {
-    uint64_t after_n;
+    uint64_t after;
     dn_day   day;
     uint32_t max;
 } dn_kv_day;
@@ -193,7 +194,7 @@ typedef struct dn_queued_user {
     bool     known, queued, running;
     dn_day   day;
     uint32_t attempts;
-    uint8_t  cls;
+    uint8_t  error_class;
     int64_t  throttled_ms; /* for how long still; 0: it is not */
 } dn_queued_user;
 

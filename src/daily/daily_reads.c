@@ -11,7 +11,7 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 /* Each page bears the number of the last commit, so the planner knows which changes are in it. */
 static dn_change change_of(const daily_part *p, const dn_user *u) {
     return (dn_change){
-        .n = u->registration,
+        .registration = u->registration,
         .commit = p->commit,
         .last_day = u->last_day,
         .starts_on = u->starts_on,
@@ -148,7 +148,7 @@ static int on_days_of(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
     size_t               len = 0;
 
     (void)part;
-    const int rc = dn_store_days_of(dn_kv_store_borrow(k), d->n, d->before, rows,
+    const int rc = dn_store_days_of(dn_kv_store_borrow(k), d->registration, d->before, rows,
                                     rows_max(d->max, sizeof *rows), &len);
     return rows_reply(self, k, msg, answer, rc, len, sizeof *rows);
 }
@@ -160,7 +160,7 @@ static int on_day(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
     size_t             len = 0;
 
     (void)part;
-    const int rc = dn_store_day(dn_kv_store_borrow(k), d->day, d->after_n, rows,
+    const int rc = dn_store_day(dn_kv_store_borrow(k), d->day, d->after, rows,
                                 rows_max(d->max, sizeof *rows), &len);
     return rows_reply(self, k, msg, answer, rc, len, sizeof *rows);
 }

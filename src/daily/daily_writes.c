@@ -29,8 +29,8 @@ static int on_note_attempts(dn_self *self, dn_kv *k, void *part, const dn_msg *m
 
     (void)self, (void)k;
     for (DN_PIPE_EACH(dn_attempt_note, a, msg))
-        if (dn_map_put(&p->attempts, attempts_key(a->n, a->day),
-                       attempts_of(a->day, a->attempts, a->cls)) < 0)
+        if (dn_map_put(&p->attempts, attempts_key(a->registration, a->day),
+                       attempts_of(a->day, a->attempts, a->error_class)) < 0)
             dn_fail_code(DN_ENOMEM, "no memory for attempts");
     return DN_OK;
 }
@@ -134,20 +134,22 @@ static size_t cutoff_stride(const void *entry) {
     return sizeof(dn_cutoff);
 }
 
-static bool cutoff_is_void(const void *entry) { return ((const dn_cutoff *)entry)->n == 0; }
+static bool cutoff_is_void(const void *entry) {
+    return ((const dn_cutoff *)entry)->registration == 0;
+}
 
 /* The planner asks at every tick until it hears of the commit, so what waits in the line must not join it again. */
 static bool cutoff_admit(dn_self *self, void *part, void *entry) {
     daily_part     *p = part;
     dn_cutoff      *c = entry;
-    const uint64_t *waits = dn_map_find(&p->pending, c->n);
+    const uint64_t *waits = dn_map_find(&p->pending, c->registration);
 
     (void)self;
     if (waits && *waits == (uint32_t)c->day) {
-        c->n = 0;
+        c->registration = 0;
         return false;
     }
-    note_waiting(&p->pending, c->n, c->day);
+    note_waiting(&p->pending, c->registration, c->day);
     return true;
 }
 
@@ -156,11 +158,11 @@ static bool cutoff_admit(dn_self *self, void *part, void *entry) {
 static void cutoff_fill(void *part, const void *entry, dn_kv_instant now, dn_write *write) {
     daily_part      *p = part;
     const dn_cutoff *c = entry;
-    const uint64_t  *known = dn_map_find(&p->attempts, attempts_key(c->n, c->day));
+    const uint64_t  *known = dn_map_find(&p->attempts, attempts_key(c->registration, c->day));
 
     write->op = DN_WRITE_FINALIZE;
     write->finalize = (struct dn_write_finalize){
-        .registration = c->n,
+        .registration = c->registration,
         .day = c->day,
         .at_ms = c->at_ms < now.wall_ms ? c->at_ms : now.wall_ms,
         .status = DN_DAILY_CUTOFF,
@@ -207,12 +209,12 @@ static void success_fill(void *part, const void *entry, dn_kv_instant now, dn_wr
     write->op = DN_WRITE_FINALIZE;
     write->context = s->ticket;
     write->finalize = (struct dn_write_finalize){
-        .registration = s->n,
+        .registration = s->registration,
         .day = s->day,
         .at_ms = s->at_ms,
         .status = DN_DAILY_SUCCESS,
         .attempts = s->attempts,
-        .error_class = (dn_error_class)s->cls,
+        .error_class = (dn_error_class)s->error_class,
     };
 }
 
@@ -228,8 +230,11 @@ static void success_is_late(dn_self *self, daily_part *p, const struct dn_write_
 static void settle_removed(dn_self *self, daily_part *p, const dn_success *s) {
     dn_change *c = dn_pipe_add(self, &p->to_queue, sizeof *c + s->id_len);
 
-    *c = (dn_change){
-        .n = s->n, .ticket = s->ticket, .commit = p->commit, .removed = true, .id_len = s->id_len};
+    *c = (dn_change){.registration = s->registration,
+                     .ticket = s->ticket,
+                     .commit = p->commit,
+                     .removed = true,
+                     .id_len = s->id_len};
     dn_id_copy(c->id, s->id, s->id_len);
     dn_log(DN_LOG_DEBUG, "job.late", "a success for nobody: the user was removed");
 }
@@ -254,22 +259,24 @@ static size_t missed_stride(const void *entry) {
     return sizeof(dn_missed_days);
 }
 
-static bool missed_is_void(const void *entry) { return ((const dn_missed_days *)entry)->n == 0; }
+static bool missed_is_void(const void *entry) {
+    return ((const dn_missed_days *)entry)->registration == 0;
+}
 
 /* All days up to the noted one wait. It may lie after those that are asked for, if the clock was set back since. */
 static bool missed_admit(dn_self *self, void *part, void *entry) {
     daily_part     *p = part;
     dn_missed_days *m = entry;
-    const uint64_t *waits = dn_map_find(&p->pending_missed, m->n);
+    const uint64_t *waits = dn_map_find(&p->pending_missed, m->registration);
     const dn_day    last = waits ? (dn_day)(uint32_t)*waits : 0;
 
     (void)self;
     if (waits && last >= m->days.last) {
-        m->n = 0;
+        m->registration = 0;
         return false;
     }
     if (waits && last >= m->days.first) m->days.first = last + 1;
-    note_waiting(&p->pending_missed, m->n, m->days.last);
+    note_waiting(&p->pending_missed, m->registration, m->days.last);
     return true;
 }
 
@@ -278,8 +285,10 @@ static void missed_fill(void *part, const void *entry, dn_kv_instant now, dn_wri
 
     (void)part, (void)now;
     write->op = DN_WRITE_MISSED;
-    write->missed = (struct dn_write_missed){
-        .registration = m->n, .at_ms = m->at_ms, .first = m->days.first, .last = m->days.last};
+    write->missed = (struct dn_write_missed){.registration = m->registration,
+                                             .at_ms = m->at_ms,
+                                             .first = m->days.first,
+                                             .last = m->days.last};
 }
 
 static uint64_t missed_rows(const dn_write *write) {
@@ -410,7 +419,7 @@ static void add_change(dn_self *self, dn_pipe *to, const dn_user_change *from, b
     dn_change     *c = dn_pipe_add(self, to, sizeof *c + id_len);
 
     *c = (dn_change){
-        .n = u->registration,
+        .registration = u->registration,
         .commit = from->seq,
         .ticket = from->context,
         .last_day = u->last_day,

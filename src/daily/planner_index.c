@@ -327,9 +327,9 @@ static int user_add(dn_planner_index *r, const dn_planner_index_user *user) {
     record        *u = &r->records[slot];
     if (r->free) r->free = u->pos;
     *u = fresh;
-    u->n = user->n;
-    dn_index_add(&r->by_number, user->n, slot + 1);
-    if (user->n > r->greatest) r->greatest = user->n;
+    u->n = user->registration;
+    dn_index_add(&r->by_number, user->registration, slot + 1);
+    if (user->registration > r->greatest) r->greatest = user->registration;
     row_add(r, slot);
     count(r, u, 1);
     assert(is_sound(r));
@@ -362,8 +362,9 @@ static int user_change(dn_planner_index *r, uint32_t slot, const dn_planner_inde
 }
 
 int dn_planner_index_put(dn_planner_index *r, const dn_planner_index_user *user) {
-    assert(user->n > 0 && user->due < DN_DAY_MINUTES && is_sound(r));
-    const dn_index_cell *known = user->n > r->greatest ? NULL : cell_of(r, user->n);
+    assert(user->registration > 0 && user->due < DN_DAY_MINUTES && is_sound(r));
+    const dn_index_cell *known =
+        user->registration > r->greatest ? NULL : cell_of(r, user->registration);
     if (known) return user_change(r, dn_index_row(known) - 1, user);
     assert(user->id_len <= DN_ID_MAX);
     return user->id_len > 0 ? user_add(r, user) : DN_EDEAD;
@@ -469,7 +470,7 @@ static bool plan(const dn_planner_index *r, const record *u, const dn_planner_in
 
     if (wanted.action == DN_DAILY_NOTHING && missed.first > missed.last) return false;
     *p = (dn_planner_index_plan){
-        .n = u->n,
+        .registration = u->n,
         .due = u->due,
         .context_epoch = u->context_epoch,
         .action = wanted.action,

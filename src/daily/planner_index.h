@@ -14,7 +14,7 @@ void            dn_planner_index_free(void *planner_index); /* accepts NULL */
 
 /* What the planner has to know of a user. */
 typedef struct dn_planner_index_user {
-    uint64_t        n; /* of the registration; never 0 */
+    uint64_t        registration; /* never 0 */
     uint32_t        due;
     dn_day          last_day, starts_on;
     dn_day          recorded; /* the last day with a row in the ledger */
@@ -29,12 +29,13 @@ typedef struct dn_planner_index_user {
 DN_MUST_USE int dn_planner_index_put(dn_planner_index            *planner_index,
                                      const dn_planner_index_user *user);
 bool            dn_planner_index_remove(dn_planner_index *planner_index,
-                                        uint64_t          n); /* false: there is none */
+                                        uint64_t          registration); /* false: there is none */
 
 /* Has the memory of users brought near who are about to be put: with millions of users each is far off, and so many are
  * waited for at once. Those that are not known are no harm. */
 enum { DN_PLANNER_INDEX_FETCH = 16 };
-void dn_planner_index_fetch(const dn_planner_index *planner_index, const uint64_t *n, size_t len);
+void dn_planner_index_fetch(const dn_planner_index *planner_index, const uint64_t *registrations,
+                            size_t len);
 
 size_t dn_planner_index_len(const dn_planner_index *planner_index);
 size_t dn_planner_index_bytes(const dn_planner_index *planner_index);
@@ -53,7 +54,7 @@ typedef struct dn_planner_index_scan {
 
 /* One user for whom something is to be done. */
 typedef struct dn_planner_index_plan {
-    uint64_t        n;
+    uint64_t        registration;
     uint32_t        due;
     uint32_t        context_epoch;
     dn_daily_action action; /* may be DN_DAILY_NOTHING if days were missed */
@@ -72,7 +73,7 @@ bool dn_planner_index_scan_on(dn_planner_index *planner_index, dn_planner_index_
                               size_t *out_len);
 
 /* What the scan would plan for one user now. False: nothing, or there is no such user. */
-bool dn_planner_index_plan_of(const dn_planner_index *planner_index, uint64_t n,
+bool dn_planner_index_plan_of(const dn_planner_index *planner_index, uint64_t registration,
                               const dn_planner_index_scan *scan, dn_planner_index_plan *out_plan);
 
 /* ---- A minute at a glance ----

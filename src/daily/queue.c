@@ -122,7 +122,7 @@ static int queue_on_successes(dn_self *self, void *state, const dn_msg *msg) {
         queue_record *r = records_open(&q->records, s->id, s->id_len);
         if (!r) dn_fail_code(DN_ENOMEM, "no memory for a user that runs");
         if (r->state == RECORD_RUNNING) continue;
-        records_begin_anew(r, s->n, /* due= */ 0, /* commit= */ 0);
+        records_begin_anew(r, s->registration, /* due= */ 0, /* commit= */ 0);
         records_day_of(r, s->day)->attempts = s->attempts;
         records_adopt(&q->records, r, s->day);
     }
@@ -138,7 +138,7 @@ static int queue_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Plans ---- */
 
 static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const char *reason) {
-    DN_SAY(q->config->journal, self, DN_HAPPENED_IGNORED, .n = a->n, .id = a->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_IGNORED, .n = a->registration, .id = a->id,
            .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day, .reason = reason);
     if (!dn_log_wanted(DN_LOG_DEBUG)) return;
     dn_log(DN_LOG_DEBUG, "queue.ignored", "user %.*s: %s", a->id_len, a->id, reason);
@@ -157,9 +157,9 @@ static int64_t tick_of(dn_self *self, const queue *q, const dn_attempt *a) {
 /* A plan may know less than the record (its commit is smaller: the record is right), or more, when the change itself is
  * still on its way from kv (then the plan is right). Registrations rise, so an older one has been removed. */
 static bool plan_is_stale(dn_self *self, queue *q, const dn_attempt *a, queue_record *r) {
-    if (r->n > a->n) return true;
-    if (r->n < a->n) {
-        records_begin_anew(r, a->n, a->due, a->commit);
+    if (r->registration > a->registration) return true;
+    if (r->registration < a->registration) {
+        records_begin_anew(r, a->registration, a->due, a->commit);
         return false;
     }
     if (r->gone || dn_daily_is_finalized(&r->user, a->day)) return true;
@@ -187,7 +187,7 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, queue_record 
         dn_fail_code(DN_ENOMEM, "no memory for one more user in the queue");
     d->next_ns = now_ns + (int64_t)q->config->retry_delay_minutes * DN_MINUTE_MS * NS_PER_MS;
     q->accepted++;
-    DN_SAY(q->config->journal, self, DN_HAPPENED_ENQUEUED, .n = a->n, .id = a->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_ENQUEUED, .n = a->registration, .id = a->id,
            .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day);
 }
 
@@ -248,7 +248,7 @@ static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Changes ---- */
 
 static void dropped(dn_self *self, queue *q, queue_record *r) {
-    DN_SAY(q->config->journal, self, DN_HAPPENED_DROPPED, .n = r->n, .id = r->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_DROPPED, .n = r->registration, .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     records_unqueue(&q->records, r);
 }
@@ -274,7 +274,8 @@ static queue_record *record_for(queue *q, const dn_change *c) {
     if (!may_contradict) return records_find(&q->records, c->id, c->id_len);
     queue_record *r = records_open(&q->records, c->id, c->id_len);
     if (!r) dn_fail_code(DN_ENOMEM, "no memory for a changed user");
-    if (r->n < c->n && r->state == RECORD_IDLE) records_begin_anew(r, c->n, c->due, c->commit);
+    if (r->registration < c->registration && r->state == RECORD_IDLE)
+        records_begin_anew(r, c->registration, c->due, c->commit);
     return r;
 }
 
@@ -292,7 +293,7 @@ static queue_record *ran_by(queue *q, const dn_change *c) {
     queue_record *r = records_of_ticket(&q->records, c->ticket);
 
     if (!r) r = records_find(&q->records, c->id, c->id_len);
-    return r && r->state == RECORD_RUNNING && r->n == c->n ? r : NULL;
+    return r && r->state == RECORD_RUNNING && r->registration == c->registration ? r : NULL;
 }
 
 static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
@@ -302,7 +303,8 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
     for (DN_PIPE_EACH_ID(dn_change, c, msg)) {
         queue_record *ran = c->ticket ? ran_by(q, c) : NULL;
         queue_record *r = ran ? ran : record_for(q, c);
-        if (r && r->n == c->n && c->commit >= r->commit) update(self, q, r, c);
+        if (r && r->registration == c->registration && c->commit >= r->commit)
+            update(self, q, r, c);
         if (ran) settled(self, q, ran, c);
     }
     assert(records_are_sound(&q->records));
@@ -314,11 +316,14 @@ static int queue_on_changed(dn_self *self, void *state, const dn_msg *msg) {
 static void note_attempts(dn_self *self, queue *q, const queue_record *r, const record_day *d) {
     dn_attempt_note *note = dn_pipe_add(self, &q->notes, sizeof *note);
 
-    *note = (dn_attempt_note){.n = r->n, .day = r->day, .attempts = d->attempts, .cls = d->cls};
+    *note = (dn_attempt_note){.registration = r->registration,
+                              .day = r->day,
+                              .attempts = d->attempts,
+                              .error_class = d->error_class};
 }
 
 static void say_expired(dn_self *self, queue *q, const queue_record *r) {
-    DN_SAY(q->config->journal, self, DN_HAPPENED_EXPIRED, .n = r->n, .id = r->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_EXPIRED, .n = r->registration, .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     q->status.expired++;
     if (dn_log_wanted(DN_LOG_DEBUG))
@@ -354,7 +359,7 @@ static void say_stopped(dn_self *self, const queue *q, const queue_record *r,
     const dn_outcome outcome = dn_run_outcome(o->result);
     const bool       is_error = outcome == DN_OUTCOME_ERROR || outcome == DN_OUTCOME_CRASH;
 
-    DN_SAY(q->config->journal, self, DN_HAPPENED_STOPPED, .n = r->n, .id = r->id,
+    DN_SAY(q->config->journal, self, DN_HAPPENED_STOPPED, .n = r->registration, .id = r->id,
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day, .attempt = attempt,
            .outcome = is_error ? DN_OUTCOME_ERROR : outcome, .cls = is_error ? cls : DN_CLASS_NONE,
            .duration_ms = o->took_ns / NS_PER_MS);
@@ -364,7 +369,7 @@ static void say_stopped(dn_self *self, const queue *q, const queue_record *r,
 }
 
 static void failed(dn_self *self, queue *q, queue_record *r, record_day *d, dn_error_class cls) {
-    d->cls = (uint8_t)cls;
+    d->error_class = (uint8_t)cls;
     note_attempts(self, q, r, d);
     keep_a_while(self, r);
     records_stop(&q->records, r);
@@ -375,11 +380,11 @@ static void succeeded(dn_self *self, queue *q, const queue_record *r, const reco
 
     *s = (dn_success){
         .ticket = r->ticket,
-        .n = r->n,
+        .registration = r->registration,
         .at_ms = dn_now_ms(self),
         .day = r->day,
         .attempts = d->attempts,
-        .cls = d->cls,
+        .error_class = d->error_class,
         .id_len = r->id_len,
     };
     dn_id_copy(s->id, r->id, r->id_len);
@@ -475,7 +480,7 @@ static void hand_out(dn_self *self, queue *q, queue_record *r) {
     dn_work       *w = dn_pipe_add(self, &q->work, sizeof *w + key_len);
     *w = (dn_work){
         .ticket = r->ticket,
-        .subject = r->n,
+        .subject = r->registration,
         .body = body,
         .opens_ms = dn_daily_start_ms(r->user.due, r->day, q->config->window_minutes),
         .closes_ms = dn_daily_cutoff_ms(r->user.due, r->day),
@@ -644,7 +649,7 @@ static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg) {
         answer.running = r->state == RECORD_RUNNING;
         answer.day = d->day;
         answer.attempts = d->attempts;
-        answer.cls = d->cls;
+        answer.error_class = d->error_class;
         answer.throttled_ms = d->next_ns > INT64_MIN && left_ns > 0 ? left_ns / NS_PER_MS : 0;
     }
     dn_reply(self, msg, MSG_QUEUED_USER, &answer, sizeof answer);

@@ -171,15 +171,15 @@ bool records_are_sound(const queue_records *b) {
 }
 
 void records_begin_anew(queue_record *r, uint64_t n, uint32_t due, uint64_t commit) {
-    assert(r->state == RECORD_IDLE && n > r->n);
-    r->n = n;
+    assert(r->state == RECORD_IDLE && n > r->registration);
+    r->registration = n;
     r->commit = commit;
     r->user = (dn_daily_user){due, DN_DAY_NONE, DN_DAY_NONE};
     r->context_epoch = 0;
     r->gone = false;
     for (int i = 0; i < 2; i++) {
         r->days[i].attempts = 0;
-        r->days[i].cls = DN_CLASS_NONE;
+        r->days[i].error_class = DN_CLASS_NONE;
     }
 }
 
@@ -195,7 +195,7 @@ void records_set_due(queue_records *b, queue_record *r, uint32_t due, uint64_t c
 }
 
 int records_enqueue(queue_records *b, queue_record *r, dn_day day, uint32_t context_epoch) {
-    assert(r->state == RECORD_IDLE && r->n > 0 && !r->gone && records_are_sound(b));
+    assert(r->state == RECORD_IDLE && r->registration > 0 && !r->gone && records_are_sound(b));
     if (order_reserve(&b->waiting) < 0) return DN_ENOMEM;
     look_leave(r);
     r->day = day;

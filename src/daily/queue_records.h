@@ -16,14 +16,14 @@ typedef enum record_state { RECORD_IDLE, RECORD_QUEUED, RECORD_RUNNING } record_
 typedef struct record_day {
     dn_day   day;
     uint16_t attempts;
-    uint8_t  cls;
-    int64_t  next_ns; /* steady: throttled until then */
+    uint8_t  error_class; /* of the last attempt that failed */
+    int64_t  next_ns;     /* steady: throttled until then */
 } record_day;
 
 typedef struct queue_record {
-    uint64_t hash;   /* of the id: the key in by_hash */
-    uint64_t n;      /* the registration that `user` and the attempts belong to; 0: none yet */
-    uint64_t commit; /* the commit that `user` is known by */
+    uint64_t              hash;         /* of the id: the key in by_hash */
+    uint64_t              registration; /* that `user` and the attempts belong to; 0: none yet */
+    uint64_t              commit;       /* the commit that `user` is known by */
     struct queue_record **looked_from, *looked_next; /* RECORD_IDLE: in a list of the sweep */
     uint64_t              ticket;                    /* RECORD_RUNNING; 0: adopted */
     int64_t               since_ms;                  /* RECORD_RUNNING: by the wall clock */
@@ -87,7 +87,7 @@ record_day *records_day_of(queue_record *r, dn_day day);
 uint16_t records_next_attempt(const record_day *d);
 
 /* An idle record gets a new registration: its attempts begin anew, its throttle stays. */
-void records_begin_anew(queue_record *r, uint64_t n, uint32_t due, uint64_t commit);
+void records_begin_anew(queue_record *r, uint64_t registration, uint32_t due, uint64_t commit);
 /* Sets the due as of that commit; a record that waits changes its place. */
 void records_set_due(queue_records *b, queue_record *r, uint32_t due, uint64_t commit);
 

@@ -126,11 +126,11 @@ static int tick_init(dn_self *self, void *state, const void *config) {
 
 static void apply(tick *t, const dn_change *c) {
     if (c->removed) {
-        (void)dn_planner_index_remove(t->index, c->n);
+        (void)dn_planner_index_remove(t->index, c->registration);
         return;
     }
     const dn_planner_index_user user = {
-        .n = c->n,
+        .registration = c->registration,
         .due = c->due,
         .last_day = c->last_day,
         .starts_on = c->starts_on,
@@ -149,7 +149,7 @@ static void apply(tick *t, const dn_change *c) {
 static void apply_some(tick *t, const dn_change *const *some, size_t len) {
     uint64_t registrations[DN_PLANNER_INDEX_FETCH];
 
-    for (size_t i = 0; i < len; i++) registrations[i] = some[i]->n;
+    for (size_t i = 0; i < len; i++) registrations[i] = some[i]->registration;
     dn_planner_index_fetch(t->index, registrations, len);
     for (size_t i = 0; i < len; i++) apply(t, some[i]);
 }
@@ -177,7 +177,7 @@ static int tick_on_page(dn_self *self, void *state, const dn_msg *msg) {
     assert(tick_is_sound(t));
     for (DN_PIPE_EACH_ID(dn_change, c, msg)) {
         if (t->loaded == 0 && dn_planner_index_len(t->index) == 0) t->loaded = c->commit;
-        last = c->n;
+        last = c->registration;
     }
     if (t->commit < t->loaded) t->commit = t->loaded;
     if (last > 0) {
@@ -297,16 +297,17 @@ static int tick_on_now(dn_self *self, void *state, const dn_msg *msg) {
 static void plan_one(dn_self *self, tick *t, const dn_planner_index_plan *p) {
     if (p->missed.first <= p->missed.last) {
         dn_missed_days *m = dn_pipe_add(self, &t->to_kv_missed, sizeof *m);
-        *m = (dn_missed_days){.n = p->n, .at_ms = t->scan.now_ms, .days = p->missed};
+        *m = (dn_missed_days){
+            .registration = p->registration, .at_ms = t->scan.now_ms, .days = p->missed};
         t->missed += (uint64_t)(p->missed.last - p->missed.first) + 1;
     }
     if (p->action == DN_DAILY_FINALIZE) {
         dn_cutoff *c = dn_pipe_add(self, &t->to_kv, sizeof *c);
-        *c = (dn_cutoff){.n = p->n, .at_ms = t->scan.now_ms, .day = p->day};
+        *c = (dn_cutoff){.registration = p->registration, .at_ms = t->scan.now_ms, .day = p->day};
         t->cutoffs++;
     } else if (p->action == DN_DAILY_ATTEMPT) {
         dn_attempt *a = dn_pipe_add(self, &t->to_queue, sizeof *a + p->id_len);
-        a->n = p->n;
+        a->registration = p->registration;
         a->commit = t->commit;
         a->at_ns = t->at_ns;
         a->day = p->day;
@@ -323,7 +324,7 @@ static void plan_one(dn_self *self, tick *t, const dn_planner_index_plan *p) {
 static void plan_changed(dn_self *self, tick *t, const dn_msg *msg) {
     for (DN_PIPE_EACH_ID(dn_change, c, msg))
         if (c->by_request && !c->is_new && !c->removed &&
-            dn_planner_index_plan_of(t->index, c->n, &t->scan, &t->plans[0]))
+            dn_planner_index_plan_of(t->index, c->registration, &t->scan, &t->plans[0]))
             plan_one(self, t, &t->plans[0]);
 }
 

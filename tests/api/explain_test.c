@@ -118,8 +118,11 @@ TEST(within_its_window_a_user_runs_waits_or_may_not_yet) {
         "Today: its window is open until 08:00 UTC, for 30 min more.\nThe next tick queues it.");
     f.queued = (dn_queued_user){.known = true, .queued = true, .day = DAY};
     CHECK_SAYS(&f, "It is queued and waits for a free slot.");
-    f.queued = (dn_queued_user){
-        .known = true, .day = DAY, .attempts = 2, .cls = DN_CLASS_PARSE, .throttled_ms = 360000};
+    f.queued = (dn_queued_user){.known = true,
+                                .day = DAY,
+                                .attempts = 2,
+                                .error_class = DN_CLASS_PARSE,
+                                .throttled_ms = 360000};
     CHECK_SAYS(
         &f, "2 attempts so far; the last failure was parse.\nThe next attempt may begin in 6 min.");
     f.queued.running = true;

@@ -500,7 +500,7 @@ static dn_day told_last_day_of(const char *id) {
     const dn_change *c = ask(ACTOR_KV, MSG_KV_LOAD, &after_n, sizeof after_n);
 
     CHECK(w.answer_len > 0);
-    CHECK_UINT(c->n, after_n + 1);
+    CHECK_UINT(c->registration, after_n + 1);
     return c->last_day;
 }
 
@@ -830,7 +830,9 @@ static void plan_is_late(const char *id, uint64_t n) {
     struct {
         dn_attempt attempt;
         char       id[DN_ID_MAX];
-    } body = {.attempt = {.n = n, .day = TODAY, .due = DUE(8, 0), .id_len = (uint8_t)strlen(id)}};
+    } body = {
+        .attempt = {
+            .registration = n, .day = TODAY, .due = DUE(8, 0), .id_len = (uint8_t)strlen(id)}};
     dn_runtime *rt = dn_sim_runtime(w.sim);
 
     memcpy(body.attempt.id, id, strlen(id));

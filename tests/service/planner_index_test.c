@@ -92,8 +92,8 @@ static void world_put(world *w, known *k, const dn_planner_index_user *user) {
 }
 
 static void world_remove(world *w, known *k) {
-    CHECK(dn_planner_index_remove(w->planner_index, k->user.n));
-    CHECK(!dn_planner_index_remove(w->planner_index, k->user.n));
+    CHECK(dn_planner_index_remove(w->planner_index, k->user.registration));
+    CHECK(!dn_planner_index_remove(w->planner_index, k->user.registration));
     k->there = false;
     w->len--;
 }
@@ -108,8 +108,8 @@ static void check_plan(world *w, const dn_planner_index_plan *p) {
     const dn_day_range  missed = dn_daily_missed(&user, k->user.recorded, w->now_ms);
     const bool          misses = missed.first <= missed.last;
 
-    CHECK_MSG(k->there && k->user.n == p->n, "planned for one that is gone");
-    CHECK_MSG(k->planned != w->scans, "user %" PRIu64 " is planned for twice", p->n);
+    CHECK_MSG(k->there && k->user.registration == p->registration, "planned for one that is gone");
+    CHECK_MSG(k->planned != w->scans, "user %" PRIu64 " is planned for twice", p->registration);
     k->planned = w->scans;
     CHECK_MSG(p->action == wanted.action && p->day == wanted.day,
               "due %u, window %u, last %d, starts_on %d, %" PRId64
@@ -247,7 +247,7 @@ static known *random_user(world *w) { return &w->users[below(w, USERS)]; }
 
 static void happens_new(world *w) {
     known                *k = random_user(w);
-    dn_planner_index_user u = {.n = random_n(w), .due = random_due(w)};
+    dn_planner_index_user u = {.registration = random_n(w), .due = random_due(w)};
 
     if (k->there && below(w, 2) == 0) {
         /* Registered again: the same id, and a number of its own. */
@@ -290,7 +290,7 @@ static void do_plan(world *w, const dn_planner_index_plan *p) {
     known                *k = &w->users[p->context_epoch];
     dn_planner_index_user u = k->user;
 
-    if (!k->there || u.n != p->n) return;
+    if (!k->there || u.registration != p->registration) return;
     if (p->missed.first <= p->missed.last) u.recorded = p->missed.last;
     if (p->action == DN_DAILY_FINALIZE) {
         u.last_day = u.recorded = p->day;
@@ -389,7 +389,7 @@ static void settle(world *w, size_t users, dn_day last_day, uint32_t (*due_of)(s
         k->id[0] = (char)i;
         k->id[1] = (char)(i >> 8);
         world_put(w, k,
-                  &(dn_planner_index_user){.n = i + 1,
+                  &(dn_planner_index_user){.registration = i + 1,
                                            .due = due_of(i),
                                            .last_day = last_day,
                                            .starts_on = last_day,
@@ -566,12 +566,16 @@ static size_t memory_bytes(void) {
 TEST(who_has_not_begun_is_none_of_the_users_of_a_day) {
     static dn_planner_index_minute minutes[DN_DAY_MINUTES];
     dn_planner_index              *r = NULL;
-    dn_planner_index_user          u = {
-                 .n = 1, .due = 480, .last_day = DN_DAY_NONE, .starts_on = 20005, .id = "ada", .id_len = 3};
+    dn_planner_index_user          u = {.registration = 1,
+                                        .due = 480,
+                                        .last_day = DN_DAY_NONE,
+                                        .starts_on = 20005,
+                                        .id = "ada",
+                                        .id_len = 3};
 
     CHECK_INT(dn_planner_index_new(&r), DN_OK);
     CHECK_INT(dn_planner_index_put(r, &u), DN_OK);
-    u.n = 2;
+    u.registration = 2;
     CHECK_INT(dn_planner_index_put(r, &u), DN_OK);
     for (dn_day day = 20000; day < 20010; day++) {
         dn_planner_index_minutes(r, day, minutes);
@@ -585,7 +589,7 @@ TEST(who_has_not_begun_is_none_of_the_users_of_a_day) {
     CHECK_UINT(minutes[481].users, 0);
     CHECK(dn_planner_index_remove(r, 2));
     u.due = 480;
-    u.n = 1;
+    u.registration = 1;
     u.last_day = u.starts_on = 20005;
     u.status = DN_DAILY_SUCCESS;
     CHECK_INT(dn_planner_index_put(r, &u), DN_OK);
@@ -607,7 +611,7 @@ TEST(a_million_users_take_no_more_than_64_bytes_each_and_their_ids) {
     for (int i = 0; i < MILLION; i++) {
         snprintf(id, sizeof id, "user%08u", (unsigned)i);
         CHECK_INT(
-            dn_planner_index_put(r, &(dn_planner_index_user){.n = (uint64_t)i + 1,
+            dn_planner_index_put(r, &(dn_planner_index_user){.registration = (uint64_t)i + 1,
                                                              .due = (uint32_t)i % DN_DAY_MINUTES,
                                                              .last_day = DN_DAY_NONE,
                                                              .starts_on = 20000,
@@ -636,7 +640,7 @@ TEST(planner_index_of_two_million_grows_a_little_with_each_change) {
 
     CHECK_INT(dn_planner_index_new(&r), DN_OK);
     for (uint64_t n = 1; n <= MANY; n++) {
-        const dn_planner_index_user u = {.n = n,
+        const dn_planner_index_user u = {.registration = n,
                                          .due = (uint32_t)(n % DN_DAY_MINUTES),
                                          .starts_on = 20000,
                                          .id = "ada",
@@ -702,7 +706,8 @@ static bool put_or_starve(world *w, known *k, const dn_planner_index_user *u) {
     CHECK_INT(rc, DN_ENOMEM);
     CHECK(starve_end());
     check_as_it_was(w);
-    if (!k->there) CHECK_MSG(!dn_planner_index_remove(w->planner_index, u->n), "it is half there");
+    if (!k->there)
+        CHECK_MSG(!dn_planner_index_remove(w->planner_index, u->registration), "it is half there");
     world_put(w, k, u);
     check_as_it_was(w);
     return true;
@@ -719,7 +724,7 @@ static bool live_and_starve_at(uint64_t nth) {
     for (uint32_t i = 0; i < USERS + 400; i++) {
         known                *k = &w->users[i % USERS];
         dn_planner_index_user u = {
-            .n = i + 1,
+            .registration = i + 1,
             .due = i % 11 * 100,
             .starts_on = 19999,
             .recorded = DN_DAY_NONE,
@@ -727,7 +732,7 @@ static bool live_and_starve_at(uint64_t nth) {
             .context_epoch = i % USERS,
         };
         if (k->there && i % 3 == 0) world_remove(w, k);
-        if (k->there) u.n = k->user.n, u.due = 1000 + k->user.due % 7;
+        if (k->there) u.registration = k->user.registration, u.due = 1000 + k->user.due % 7;
         u.id_len = k->there ? k->user.id_len : random_id(w, k->id);
         set_last(w, &u, i % 2 ? DN_DAY_NONE : today(w) - (dn_day)(i % 3));
         if (starved) {
@@ -752,7 +757,7 @@ TEST(whichever_allocation_fails_the_roster_is_as_it_was_and_goes_on) {
 TEST(who_is_not_known_and_has_no_id_is_refused) {
     world                      *w = world_new();
     const dn_planner_index_user u = {
-        .n = 5, .due = 3, .last_day = 3, .starts_on = 3, .recorded = 3};
+        .registration = 5, .due = 3, .last_day = 3, .starts_on = 3, .recorded = 3};
 
     CHECK_INT(dn_planner_index_put(w->planner_index, &u), DN_EDEAD);
     CHECK_UINT(dn_planner_index_len(w->planner_index), 0);

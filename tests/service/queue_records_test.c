@@ -15,7 +15,7 @@
 /* A plan asks for an attempt of that registration. */
 static int ask_for(queue_records *b, queue_record *r, uint64_t n, dn_day day, uint32_t due,
                    uint32_t context_epoch) {
-    if (r->n != n) records_begin_anew(r, n, due, /* commit= */ 0);
+    if (r->registration != n) records_begin_anew(r, n, due, /* commit= */ 0);
     r->gone = false;
     return records_enqueue(b, r, day, context_epoch);
 }
@@ -141,7 +141,7 @@ static void check_one(const world *w, const known *k) {
     if (!r) return;
     CHECK(r->id_len == k->len && memcmp(r->id, k->id, k->len) == 0);
     CHECK_INT(r->state, k->state);
-    CHECK_UINT(r->n, k->n);
+    CHECK_UINT(r->registration, k->n);
     CHECK(r->gone == k->gone);
     CHECK_UINT(r->user.due, k->user.due);
     CHECK_INT(r->user.last_day, k->user.last_day);
@@ -404,7 +404,7 @@ TEST(throttle_and_running_mark_stay_with_the_id_when_it_is_registered_again) {
     CHECK_INT(ask_for(&b, r, /* n= */ 2, 20000, 720, 0), DN_OK);
     CHECK(!r->gone);
     CHECK_INT(records_day_of(r, 20000)->next_ns, 5 * SECOND_NS);
-    CHECK_UINT(r->n, 2);
+    CHECK_UINT(r->registration, 2);
     records_done(&b);
 }
 
@@ -612,7 +612,7 @@ TEST(whichever_allocation_fails_the_book_is_as_it_was_and_goes_on) {
             CHECK_MSG(starve_end() && !starved, "refused, and there was memory");
             starved = true;
             const queue_record *r = record_of(w, k);
-            if (r) k->n = r->n; /* it has its registration, and no place */
+            if (r) k->n = r->registration; /* it has its registration, and no place */
             if (r) k->user = r->user;
             check_all(w);
             CHECK_PTR(records_of_ticket(&w->queue_records, w->tickets + 1), NULL);

@@ -109,8 +109,9 @@ static void say_in_window(const dn_facts *f, json_t *lines, const char *name, dn
     const dn_queued_user *q = &f->queued;
     const bool            of_day = q->known && q->day == day;
     const uint32_t        attempts = of_day ? q->attempts : 0;
-    const char *cls = of_day && q->cls ? dn_error_class_text((dn_error_class)q->cls) : NULL;
-    char        at[DN_WORDS], left[DN_WORDS], nth[DN_WORDS], wait[DN_WORDS];
+    const char           *cls =
+        of_day && q->error_class ? dn_error_class_text((dn_error_class)q->error_class) : NULL;
+    char at[DN_WORDS], left[DN_WORDS], nth[DN_WORDS], wait[DN_WORDS];
 
     say(lines, "%s: its window is open until %s UTC, for %s more.", name,
         dn_words_time(cutoff_ms, day, at), dn_words_duration(cutoff_ms - f->now_ms, left));

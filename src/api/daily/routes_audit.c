@@ -22,9 +22,9 @@ static const field users_query[] = {
 };
 
 static json_t *user_item(const dn_change *c) {
-    return json_pack("[I, i, i, I, I, i, s%]", (json_int_t)c->n, (int)c->due, (int)c->starts_on,
-                     (json_int_t)c->last_day, (json_int_t)c->recorded, (int)c->status, c->id,
-                     (size_t)c->id_len);
+    return json_pack("[I, i, i, I, I, i, s%]", (json_int_t)c->registration, (int)c->due,
+                     (int)c->starts_on, (json_int_t)c->last_day, (json_int_t)c->recorded,
+                     (int)c->status, c->id, (size_t)c->id_len);
 }
 
 static route_step reply_users(dn_self *self, const api_world *w, exchange *x, const dn_msg *reply) {
@@ -35,7 +35,7 @@ static route_step reply_users(dn_self *self, const api_world *w, exchange *x, co
     for (DN_PIPE_EACH_ID(dn_change, c, reply)) {
         if (left-- == 0) break;
         reply_append(&items, user_item(c));
-        last = (int64_t)c->n;
+        last = (int64_t)c->registration;
     }
     return reply_numbered(x, items, last);
 }
@@ -75,7 +75,7 @@ static route_step list_records(dn_self *self, const api_world *w, exchange *x) {
     const field_value *q = x->query.at;
     const dn_kv_day    d = {
            .day = (dn_day)q[RECORDS_DAY].number,
-           .after_n = (uint64_t)field_number(&q[RECORDS_CURSOR], 0),
+           .after = (uint64_t)field_number(&q[RECORDS_CURSOR], 0),
            .max = (uint32_t)field_number(&q[RECORDS_LIMIT], PAGE_MAX),
     };
 

@@ -36,7 +36,7 @@ static route_step read_user_days(dn_self *self, const api_world *w, exchange *x,
 
     if (answer->status != DN_OK) return reply_store_error(x, answer->status);
     const dn_kv_days_of d = {
-        .n = answer->user.registration,
+        .registration = answer->user.registration,
         .before = (dn_day)field_number(&x->query.at[USER_DAYS_CURSOR], INT32_MAX),
         .max = (uint32_t)user_days_max(x),
     };

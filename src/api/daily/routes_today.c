@@ -116,11 +116,11 @@ static route_step take_users(dn_self *self, const api_world *w, exchange *x, con
     if (len == 0) return ask_queue(self, w, x);
     due_user *page = realloc(t->page, len * sizeof *page);
     if (!page) return reply_no_memory(x);
-    const dn_kv_day d = {.day = t->day, .after_n = t->through_n, .max = (uint32_t)len};
+    const dn_kv_day d = {.day = t->day, .after = t->through_n, .max = (uint32_t)len};
     t->page = page;
     t->page_len = 0;
     for (DN_PIPE_EACH_ID(dn_change, u, reply))
-        page[t->page_len++] = (due_user){u->n, u->due, u->starts_on <= t->day};
+        page[t->page_len++] = (due_user){u->registration, u->due, u->starts_on <= t->day};
     t->through_n = page[len - 1].n;
     return exchange_call(self, x, w->kv, MSG_KV_DAY, &d, sizeof d, take_rows);
 }

@@ -61,7 +61,7 @@ static route_step ask_days(dn_self *self, const api_world *w, exchange *x, const
     why->user = answer->user;
     if (why->user.last_day > latest) latest = why->user.last_day;
     const dn_kv_days_of d = {
-        .n = why->user.registration,
+        .registration = why->user.registration,
         .before = (dn_day)field_number(day, latest) + 1,
         .max = day->given ? 1 : WHY_ROWS_MAX,
     };
