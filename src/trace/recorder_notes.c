@@ -15,16 +15,15 @@
 /* COPIED_MAX: of what has gathered between two beats where little happens; its buffer is used on. */
 enum { LANE_BEAT = 1, BEAT_MS = 200, COPIED_MAX = 4096 };
 
-const char *const record_lane_loops[RECORD_LANES] = {"main", "run", "store"};
-const char *const record_lane_names[RECORD_LANES] = {"recorder_main", "recorder_run",
-                                                     "recorder_store"};
+const char *const record_lane_loops[RECORD_LANES] = {"main", "store"};
+const char *const record_lane_names[RECORD_LANES] = {"recorder_main", "recorder_store"};
 
 typedef struct record_notes_lane lane;
 
 /* What a trace is made of, and who says it; 0: not of that, and it is not said to us. */
 static const uint8_t lanes_of[DN_HAPPENINGS] = {
     [DN_HAPPENED_TICK_BEGINS] = RECORD_MAIN + 1,   [DN_HAPPENED_TICK] = RECORD_MAIN + 1,
-    [DN_HAPPENED_CLOCK] = RECORD_MAIN + 1,         [DN_HAPPENED_STOPPED] = RECORD_RUN + 1,
+    [DN_HAPPENED_CLOCK] = RECORD_MAIN + 1,         [DN_HAPPENED_STOPPED] = RECORD_MAIN + 1,
     [DN_HAPPENED_SET] = RECORD_STORE + 1,          [DN_HAPPENED_REMOVED] = RECORD_STORE + 1,
     [DN_HAPPENED_STORE_FAILED] = RECORD_STORE + 1, [DN_HAPPENED_STORE_WELL] = RECORD_STORE + 1,
 };

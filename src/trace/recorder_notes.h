@@ -15,8 +15,8 @@ typedef struct record_note {
     char     id[]; /* behind it, up to a multiple of 8 bytes: letters */
 } record_note;
 
-/* A lane is a loop's, and touched on it alone: that of the tick, of the executor, of kv. */
-typedef enum record_lane { RECORD_MAIN, RECORD_RUN, RECORD_STORE, RECORD_LANES } record_lane;
+/* A lane belongs to one loop, and only that loop touches it: main has tick and queue, store has kv. */
+typedef enum record_lane { RECORD_MAIN, RECORD_STORE, RECORD_LANES } record_lane;
 
 /* The message to the recorder; notes stand behind it. A long one: to wake another loop takes as long as some hundred
  * notes (measured: with 16 KiB a job cost twice of what it does with 64; 256 are no better). */
