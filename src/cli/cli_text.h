@@ -1,4 +1,4 @@
-/* text.h - what the commands share about text and the files it is in. Any thread. */
+/* cli_text.h - what the commands share about text and the files it is in. Any thread. */
 #ifndef DIURNAL_CLI_CLI_TEXT_H
 #define DIURNAL_CLI_CLI_TEXT_H
 

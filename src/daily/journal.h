@@ -1,7 +1,7 @@
-/* journal.h - what happened to whom, said by the actors as it happens: each thing at one place, in its order.
- * Telemetry (events.h) counts and is for everybody; this names the user, and has one listener: the replay harness,
- * which has all actors on one thread, or the recorder, which is told on the loop of whoever tells. What nobody
- * listens for costs a branch. */
+/* journal.h - what happened to which user, told by the actors as it happens, each thing in one place and in its order.
+ * Telemetry (daily_events.h) counts and is for everybody; the journal names the user and has one listener: the replay
+ * harness, which has all actors on one thread, or the recorder, which is called on the loop of the actor that tells.
+ * Without a listener it costs a branch. */
 #ifndef DIURNAL_DAILY_JOURNAL_H
 #define DIURNAL_DAILY_JOURNAL_H
 
@@ -10,14 +10,14 @@
 #include "runner/runner.h"
 
 typedef enum dn_happening_kind {
-    DN_HAPPENED_TICK_BEGINS,  /* tick: all that happens to its users by it comes behind this */
-    DN_HAPPENED_TICK,         /* tick: planned, and the queue has said what it took */
-    DN_HAPPENED_IGNORED,      /* queue: asked for and not taken, `reason` */
+    DN_HAPPENED_TICK_BEGINS,  /* tick: what it causes follows */
+    DN_HAPPENED_TICK,         /* tick: it is planned, and the queue has said how many it accepted */
+    DN_HAPPENED_IGNORED,      /* queue: asked for and not accepted, for `reason` */
     DN_HAPPENED_ENQUEUED,     /* queue */
-    DN_HAPPENED_EXPIRED,      /* queue, executor, task: its turn came, and it may not start */
+    DN_HAPPENED_EXPIRED,      /* queue: its turn came, and it may not start */
     DN_HAPPENED_DROPPED,      /* queue: its user was removed */
-    DN_HAPPENED_STARTED,      /* task: the job begins */
-    DN_HAPPENED_STOPPED,      /* executor: the job has stopped */
+    DN_HAPPENED_STARTED,      /* execution: the job begins */
+    DN_HAPPENED_STOPPED,      /* queue: the job has stopped */
     DN_HAPPENED_FINALIZED,    /* kv: committed */
     DN_HAPPENED_LATE_SUCCESS, /* kv: a success that found its day finalized */
     DN_HAPPENED_MISSED,       /* kv: one row, committed */
@@ -29,7 +29,7 @@ typedef enum dn_happening_kind {
     DN_HAPPENINGS,
 } dn_happening_kind;
 
-/* What does not belong to the kind is 0. */
+/* Members that do not belong to the kind are 0. */
 typedef struct dn_happening {
     dn_happening_kind kind;
     uint8_t           id_len;

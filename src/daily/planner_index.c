@@ -247,7 +247,7 @@ static void count(dn_planner_index *r, const record *u, uint32_t one) {
 
 /* ---- Users ---- */
 
-int dn_planner_index_new(dn_planner_index **out_roster) {
+int dn_planner_index_new(dn_planner_index **out_index) {
     dn_planner_index *r = calloc(1, sizeof *r);
 
     if (!r) return DN_ENOMEM;
@@ -256,7 +256,7 @@ int dn_planner_index_new(dn_planner_index **out_roster) {
         r->rows[i].tallies[0].day = r->rows[i].tallies[1].day = DN_DAY_NONE;
     }
     r->entered.today = DN_DAY_NONE;
-    *out_roster = r;
+    *out_index = r;
     return DN_OK;
 }
 

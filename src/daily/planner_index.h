@@ -9,7 +9,7 @@
 
 typedef struct dn_planner_index dn_planner_index;
 
-DN_MUST_USE int dn_planner_index_new(dn_planner_index **out_roster);
+DN_MUST_USE int dn_planner_index_new(dn_planner_index **out_index);
 void            dn_planner_index_free(void *planner_index); /* accepts NULL */
 
 /* What the planner has to know of a user. */

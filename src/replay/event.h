@@ -1,4 +1,4 @@
-/* event.h - one line of a run's log, before it is a line: what the actors said (service/journal.h), and what the world
+/* event.h - one line of a run's log, before it is a line: what the actors said (daily/journal.h), and what the world
  * did to them. Everyone who looks at a run is told these, in the order things happened: who writes events.ndjson, who
  * counts, who draws, who checks. */
 #ifndef DIURNAL_REPLAY_EVENT_H
