@@ -147,7 +147,7 @@ static void apply(tick *t, const dn_change *c) {
 
 /* With millions of users each record is far off in memory: ask for several before the first is needed. */
 static void apply_some(tick *t, const dn_change *const *some, size_t len) {
-    uint64_t registrations[DN_PLANNER_INDEX_FETCH];
+    uint64_t registrations[DN_PLANNER_INDEX_FETCH] = {0};
 
     for (size_t i = 0; i < len; i++) registrations[i] = some[i]->registration;
     dn_planner_index_fetch(t->index, registrations, len);
