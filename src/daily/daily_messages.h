@@ -193,7 +193,7 @@ typedef struct dn_tick_status {
 typedef struct dn_queued_user {
     bool     known, queued, running;
     dn_day   day;
-    uint32_t attempts;
+    uint32_t attempts; /* that ended, so without the one that runs */
     uint8_t  error_class;
     int64_t  throttled_ms; /* for how long still; 0: it is not */
 } dn_queued_user;

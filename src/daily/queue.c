@@ -648,7 +648,7 @@ static int queue_on_ask_user(dn_self *self, void *state, const dn_msg *msg) {
         answer.queued = r->state == RECORD_QUEUED;
         answer.running = r->state == RECORD_RUNNING;
         answer.day = d->day;
-        answer.attempts = d->attempts;
+        answer.attempts = answer.running && r->day == d->day ? r->attempts_before : d->attempts;
         answer.error_class = d->error_class;
         answer.throttled_ms = d->next_ns > INT64_MIN && left_ns > 0 ? left_ns / NS_PER_MS : 0;
     }
