@@ -168,7 +168,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
     const check_tries  *t = check_tries_of(p, h->day);
     const bool          throttled =
         t && t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms + c->config.lag_ms;
-    if (busy || (p->flags & CHECK_MAYBE_QUEUED) || check_may_have_ok(p, h->day)) {
+    if (busy || (p->flags & CHECK_MAYBE_QUEUED) || p->maybe_ok) {
         if (h->reason && strcmp(h->reason, "dedupe") == 0) return;
         if (!busy && throttled) return;
         check_say(c, CHECK_IGNORED, h->n, h->day,

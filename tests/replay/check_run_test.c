@@ -186,7 +186,8 @@ static void forget(world *w) {
     w->enqueued = w->ignored = w->cutoffs = 0;
 }
 
-/* Who stands later believes who stands earlier, and starts again with it; the planner last, with a tick. */
+/* An actor restarts with every actor that stands before it: kv, executions, executor, queue, tick. A new queue remembers
+ * nothing but the successes that wait in kv. */
 static void actor_crashes(world *w) {
     static const char *const names[] = {"tick", "queue", "executor", "executions", "kv"};
     const int64_t            which = pick(&w->random, 5);
@@ -194,9 +195,7 @@ static void actor_crashes(world *w) {
     tell(w, (event){.kind = EVENT_ACTOR_CRASH, .name = names[which]});
     for (int i = 0; i < IDS && which > 0; i++) {
         user *u = &w->users[i];
-        u->running = false;
-        if (which < 3) continue;
-        u->queued = false;
+        u->running = u->queued = false;
         memset(u->attempts, 0, sizeof u->attempts);
         for (int d = 0; d < DAYS; d++) u->asked_ms[d] = NEVER;
         if (which == 4) u->ok_waits = false;
@@ -540,8 +539,15 @@ static bool is_always_found(unsigned kind, change how) {
     }
 }
 
-/* False: that cannot be done to it. */
-static bool changed(entry *x, change how) {
+/* Was the user removed before that event? Then nothing is written for it, whatever its attempt comes to. */
+static bool is_of_nobody(const world *w, size_t at) {
+    for (size_t i = 0; i < at; i++)
+        if (w->log[i].e.kind == DN_HAPPENED_REMOVED && w->log[i].h.n == w->log[at].h.n) return true;
+    return false;
+}
+
+/* False: that cannot be done to it. of_nobody: only the duration of a stop can be wrong. */
+static bool changed(entry *x, change how, bool of_nobody) {
     dn_happening *h = &x->h;
 
     if (how == LEFT_OUT || how == TWICE) return true;
@@ -553,7 +559,7 @@ static bool changed(entry *x, change how) {
     case DN_HAPPENED_IGNORED: h->reason = *h->reason == 'd' ? "throttle" : "dedupe"; return true;
     case DN_HAPPENED_STARTED: h->attempt++; return true;
     case DN_HAPPENED_STOPPED:
-        if (h->attempt % 2) h->duration_ms++;
+        if (h->attempt % 2 || of_nobody) h->duration_ms++;
         else h->outcome = h->outcome == DN_OUTCOME_OK ? DN_OUTCOME_TIMEOUT : DN_OUTCOME_OK;
         return true;
     case DN_HAPPENED_FINALIZED:
@@ -569,7 +575,7 @@ static void is_found(const world *w, size_t at, change how) {
     entry  x = w->log[at];
     check *c;
 
-    if (!is_always_found(x.e.kind, how) || !changed(&x, how)) return;
+    if (!is_always_found(x.e.kind, how) || !changed(&x, how, is_of_nobody(w, at))) return;
     c = begun(w);
     for (size_t i = 0; i < at; i++) show(c, &w->log[i]);
     for (int k = how == LEFT_OUT ? 0 : how == TWICE ? 2 : 1; k > 0; k--) show(c, &x);

@@ -376,6 +376,30 @@ static tape ada_ended_tomorrow(dn_outcome outcome) {
     return t;
 }
 
+/* The new queue adopts the success that waits for the disk, and its user runs until that is written. */
+TEST(ignored_for_dedupe_while_an_ok_of_another_day_waits_for_the_disk) {
+    tape t = tape_from(7, 0);
+
+    SAY(&t, SET, .n = ADA, .due = DUE(8, 0), .starts_on = TODAY - 1);
+    enqueue(&t, ADA);
+    start(&t, ADA, 1);
+    world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 3 * MINUTE});
+    SAY(&t, STORE_FAILED);
+    tick(&t, 0);
+    wait(&t, 500);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
+    step(&t, -DAY);
+    world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "executor"});
+    wait(&t, MINUTE - 500);
+    tick(&t, 0);
+    wait(&t, MINUTE);
+    t.ignored++;
+    SAY(&t, IGNORED, .n = ADA, .day = TODAY - 1, .reason = "dedupe");
+    tick(&t, 0);
+    CHECK_UINT(check_violations_of(t.c, CHECK_IGNORED), 0);
+    check_free(t.c);
+}
+
 TEST(I2_an_ok_in_hand_closes_the_days_before_it_too) {
     tape t = ada_ended_tomorrow(DN_OUTCOME_OK);
 
@@ -1796,8 +1820,9 @@ static tape tick_and_somebody_new(int64_t after_ms) {
     return t;
 }
 
-/* An executor ends while she runs. That it was the executor is told 90 ms later; in between she is enqueued. */
-static tape ada_after_an_end_that_is_told_late(bool enqueued) {
+/* An executor ends while she runs, and the queue with it. That it was the executor is told 90 ms later; she is enqueued
+ * before that by the old queue, or after it by the new one. */
+static tape ada_after_an_end_that_is_told_late(bool by_the_new_queue) {
     check_config config = common();
 
     config.lag_ms = 50;
@@ -1812,25 +1837,26 @@ static tape ada_after_an_end_that_is_told_late(bool enqueued) {
     go(&t, 0, 7, 12);
     world(&t, (event){.kind = EVENT_ACTOR_ENDS});
     wait(&t, 40);
-    if (enqueued) enqueue(&t, ADA);
+    if (!by_the_new_queue) enqueue(&t, ADA);
     wait(&t, 50);
     world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "executor"});
+    if (by_the_new_queue) enqueue(&t, ADA);
     tick(&t, 0);
     wait(&t, 60);
-    start(&t, ADA, 2);
-    stop(&t, ADA, 2, DN_OUTCOME_OK, 0);
+    start(&t, ADA, 1);
+    stop(&t, ADA, 1, DN_OUTCOME_OK, 0);
     success(&t, ADA, DUE(8, 0));
     return t;
 }
 
-TEST(lag_lets_one_be_enqueued_whose_executor_ends_before_that_is_told) {
-    tape t = ada_after_an_end_that_is_told_late(/* enqueued= */ true);
+TEST(lag_lets_the_queue_after_a_crash_enqueue_a_user_that_ran) {
+    tape t = ada_after_an_end_that_is_told_late(/* by_the_new_queue= */ true);
 
     keeps(&t);
 }
 
-TEST(lag_lets_nobody_start_who_was_not_enqueued_after_his_executor_ended) {
-    tape t = ada_after_an_end_that_is_told_late(/* enqueued= */ false);
+TEST(lag_does_not_keep_what_a_queue_enqueued_that_ended_with_its_executor) {
+    tape t = ada_after_an_end_that_is_told_late(/* by_the_new_queue= */ false);
 
     breaks(&t, CHECK_LOG, "a start, but it was not queued for that day");
 }
