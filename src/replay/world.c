@@ -32,9 +32,9 @@ struct world {
     int64_t           back_ms;  /* the process is down until then; INT64_MIN: it is up */
     int64_t           down_ms;  /* how long, if it ends by itself or by world_crash_in */
     int64_t           fails_ms; /* writes fail until then */
-    int  ended; /* the first on the daily path that did in this life; see actor_ended */
-    bool ended_is_back;
-    bool kv_ended,
+    int      ended; /* the first on the daily path that did in this life; see actor_ended */
+    unsigned there; /* a bit for each actor of the daily path that has begun and not ended */
+    bool     kv_ended,
         kv_anew; /* anew: what the one before it had in its line is to be handed on again */
     int64_t     tick_began_ns;
     const char *execution_name; /* where it stands, once it was seen: it is asked for often */
@@ -82,23 +82,22 @@ static void tell_actor_crash(world *w, const char *name) {
     tell(w, (event){.kind = EVENT_ACTOR_CRASH, .t_ms = world_wall_ms(w), .name = name});
 }
 
-/* Until all those are there again who end with it, they go on with what they have: what was lost is known, and told,
- * when the planner begins, the last of them. That something ended is told at once, for in between nobody outside can tell
- * who of them is still the old one. */
+/* An end is told at once, because until all actors that restart with it are there again, nobody outside can tell which of
+ * them is an old one. Which actor ended is told when all are there: the first on the path that did. */
 static void actor_ended(world *w, int rank) {
     if (rank == 0) w->kv_ended = true;
     if (w->ended == DAILY_PATH)
         tell(w, (event){.kind = EVENT_ACTOR_ENDS, .t_ms = world_wall_ms(w)});
     if (rank < w->ended) w->ended = rank;
-    if (rank == w->ended) w->ended_is_back = false;
+    w->there &= ~(1U << rank);
 }
 
-/* A planner may begin although one before it has ended: its supervisor has not heard of that yet. Then it will not be the
- * last. */
+/* A planner may begin although an actor before it has ended, because its supervisor has not heard of that yet. */
 static void actor_begins(world *w, int rank) {
     if (rank == 0 && w->kv_ended) w->kv_anew = true;
-    if (rank == w->ended) w->ended_is_back = true;
-    if (rank < DAILY_PATH - 1 || w->ended == DAILY_PATH || !w->ended_is_back) return;
+    w->there |= 1U << rank;
+    if (rank < DAILY_PATH - 1 || w->ended == DAILY_PATH || w->there != (1U << DAILY_PATH) - 1)
+        return;
     tell_actor_crash(w, daily_path[w->ended]);
     w->ended = DAILY_PATH;
 }
@@ -438,6 +437,7 @@ int world_begin(world *w) {
 
     w->kv_ended = w->kv_anew = false;
     w->ended = DAILY_PATH;
+    w->there = 0;
     const int rc = dn_sim_boot(w->sim, &root);
 
     if (rc < 0) return rc;
