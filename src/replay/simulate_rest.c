@@ -276,7 +276,7 @@ static void judge_tick(rest *r, const event *e) {
                        (long long)(line_ms % s->tick_ms), (long long)s->tick_ms);
         r->say(r->context, CHECK_I4, text);
     }
-    r->first = false;
+    r->first = r->mending; /* another actor may end meanwhile, and a planner more begins */
 }
 
 /* ---- All of it ---- */
@@ -294,6 +294,7 @@ static void forget(rest *r, const event *e) {
     }
     r->starts_len = 0;
     r->first = true;
+    r->mending = e->kind == EVENT_ACTOR_ENDS;
     if (!is_kept) r->full = false;
 }
 

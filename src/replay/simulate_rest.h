@@ -71,6 +71,7 @@ typedef struct rest {
     int64_t      upset_ms; /* by a step, or a full disk */
     bool         full;
     bool         remembers; /* no actor ends but with the process */
+    bool         mending;   /* an actor ended, and not all that restart with it are there again */
     bool         first;     /* the next tick is the first of its planner */
     void (*say)(void *context, unsigned rule, const char *text);
     void *context;
