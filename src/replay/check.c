@@ -216,8 +216,7 @@ static void on_crash(check *c) {
         check_say(c, CHECK_LOG, CHECK_ALL, DN_DAY_NONE, "a crash of a process that was down");
     c->up = c->full = c->shaken = c->mending = false;
     c->full_tick_ms = CHECK_NEVER;
-    c->users.era++;
-    c->users.memory = c->users.process = c->users.era;
+    c->users.process = ++c->users.era;
     c->queued = 0;
     check_order_clear(&c->order);
     check_runs_end(c);
@@ -251,7 +250,6 @@ static void on_actor_crash(check *c, const char *name) {
     c->mending = false;
     if (strcmp(name, "tick") == 0) return;
     c->users.era++;
-    c->users.memory = c->users.era;
     c->queued = 0;
     check_order_clear(&c->order);
     check_runs_end(c);

@@ -129,9 +129,7 @@ void check_enqueued(check *c, const event *e) {
                   "enqueued, but it is %s: right is to ignore it (dedupe)", state_text(busy));
     }
     if (p->state == CHECK_QUEUED) check_out_of_queue(c, p);
-    /* Of an executor that is no more, which is told of when all are there again who end with it: for the queue its
-     * user is free from its successor's first word on. */
-    const bool   of_before = p->state != CHECK_IDLE;
+    if (p->state != CHECK_IDLE) return; /* it runs on */
     check_tries *t = check_tries_open(p, h->day, &fresh);
     /* It counts from tick to tick, and where messages take time a plan comes later behind its tick than another. */
     const int64_t least_ms = c->retry_ms - c->config.lag_ms;
@@ -144,12 +142,7 @@ void check_enqueued(check *c, const event *e) {
         check_tries *of_heir = stays_with_its_id(c, h);
         if (of_heir) of_heir->asked_ms = c->now_ms;
     }
-    if (of_before || (c->config.lag_ms > 0 && c->now_ms - c->upset_ms <= c->config.lag_ms)) {
-        p->flags |= CHECK_MAYBE_QUEUED; /* or handed to an executor that is no more */
-        return;
-    }
     p->state = CHECK_QUEUED;
-    p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     c->queued++;
     check_order_add(&c->order, check_minute_of(p));
     if (fresh) check_minute_begun(&c->users.minutes[p->due], h->day);
@@ -168,7 +161,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
     const check_tries  *t = check_tries_of(p, h->day);
     const bool          throttled =
         t && t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < c->retry_ms + c->config.lag_ms;
-    if (busy || (p->flags & CHECK_MAYBE_QUEUED) || p->maybe_ok) {
+    if (busy || p->maybe_ok) {
         if (h->reason && strcmp(h->reason, "dedupe") == 0) return;
         if (!busy && throttled) return;
         check_say(c, CHECK_IGNORED, h->n, h->day,
@@ -186,16 +179,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
 }
 
 static bool waits(const check_person *p, dn_day day) {
-    return p->days[0].day == day && (p->state == CHECK_QUEUED || (p->flags & CHECK_MAYBE_QUEUED));
-}
-
-/* The planner that asked for it has ended, and the one behind it was shown another clock, by which its window may not have been
- * open: then it did not ask, and whom it does not ask for the queue lets go, though the clock may be back by then. The next
- * tick asks once more. */
-static bool may_be_forsaken(const check *c, const check_person *p, dn_day day) {
-    const int64_t asked_ms = p->days[p->days[1].day == day].asked_ms;
-
-    return asked_ms <= c->shaken_ms && asked_ms <= c->stepped_ms;
+    return p->state == CHECK_QUEUED && p->days[0].day == day;
 }
 
 void check_on_expired(check *c, const dn_happening *h) {
@@ -207,14 +191,13 @@ void check_on_expired(check *c, const dn_happening *h) {
         return;
     }
     if (check_lives(p) && !check_is_closed(p, h->day) && check_is_open(c, p, h->day, c->wall_ms) &&
-        !check_is_recent(c, h->n) && !may_be_forsaken(c, p, h->day))
+        !check_is_recent(c, h->n))
         check_say(c, CHECK_EXPIRED, h->n, h->day,
                   "dropped, but its window is open (due %02u:%02u) and the day is not finalized: "
                   "right is to "
                   "start it",
                   p->due / 60U, p->due % 60U);
     if (p->state == CHECK_QUEUED) check_out_of_queue(c, p);
-    p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     is_idle(c, p, h->n);
 }
 
@@ -319,7 +302,6 @@ void check_started(check *c, const event *e) {
         check_out_of_queue(c, p);
     }
     count_start(c, p, check_tries_open(p, h->day, &fresh), h);
-    p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
     if (!run_begins(c, p, h->n)) return;
     p->state = CHECK_RUNNING;
     if (!check_lives(p)) (void)stays_with_its_id(c, h);

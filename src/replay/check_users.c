@@ -12,7 +12,7 @@ enum { LEAST = 64, FETCH_MOST = 8192 };
 #define HUGE_PAGE ((size_t)2 << 20)
 
 int check_users_init(check_users *u) {
-    *u = (check_users){.era = 1, .memory = 1, .process = 1};
+    *u = (check_users){.era = 1, .process = 1};
     check_users_recount(u);
     return DN_OK;
 }
@@ -45,17 +45,13 @@ static void forget_tries(check_person *p) {
 
 void check_person_renew(check_users *u, check_person *p) {
     if (p->era < u->process) {
-        p->state = CHECK_IDLE;
-        p->flags &= (uint16_t) ~(CHECK_BEHIND | CHECK_MAYBE_QUEUED | CHECK_FORGOTTEN);
+        p->flags &= (uint16_t) ~(CHECK_BEHIND | CHECK_FORGOTTEN);
         p->maybe_ok = 0;
-        forget_tries(p);
-    } else {
-        if (p->state == CHECK_OK_WAITS) p->maybe_ok |= 1U;
-        if (p->era < u->memory) p->flags &= (uint16_t)~CHECK_MAYBE_QUEUED;
-        else if (p->state == CHECK_QUEUED) p->flags |= CHECK_MAYBE_QUEUED;
-        p->state = CHECK_IDLE;
-        if (p->era < u->memory) forget_tries(p);
+    } else if (p->state == CHECK_OK_WAITS) {
+        p->maybe_ok |= 1U;
     }
+    p->state = CHECK_IDLE;
+    forget_tries(p);
     p->era = u->era;
 }
 

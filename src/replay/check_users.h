@@ -17,11 +17,10 @@ typedef enum check_state {
 } check_state;
 
 enum {
-    CHECK_LIVES = 1,         /* registered, and not removed */
-    CHECK_IN_WHEEL = 2,      /* check_wheel.h */
-    CHECK_BEHIND = 8,        /* the ok came when its cutoff stood in the line already */
-    CHECK_MAYBE_QUEUED = 16, /* an executor crashed: it may have been on its way there */
-    CHECK_JUDGED = 32,       /* stands among those that are judged with the tick */
+    CHECK_LIVES = 1,       /* registered, and not removed */
+    CHECK_IN_WHEEL = 2,    /* check_wheel.h */
+    CHECK_BEHIND = 8,      /* the ok came when its cutoff stood in the line already */
+    CHECK_JUDGED = 32,     /* stands among those that are judged with the tick */
     CHECK_FORGOTTEN = 64,  /* more than two days were open: of one it is not known what was tried */
     CHECK_HAS_ELDER = 128, /* another one had its id, and may still run */
     CHECK_SUCCESS = 256,   /* how last_day ended */
@@ -90,9 +89,9 @@ typedef struct check_users {
     check_left *left; /* those who were removed, until nothing stays with their ids */
     size_t      left_len, left_cap;
 
-    /* An era ends when memory is lost. Of a line older than `process` nothing in memory is left; older than
-     * `memory`: the same, but an ok may be on its way to the disk; older than `era`: what ran does not any more. */
-    uint32_t era, memory, process;
+    /* An era ends when memory is lost. Of a line older than `process` nothing is left; older than `era`: an ok may be on
+     * its way to the disk. */
+    uint32_t era, process;
 } check_users;
 
 int  check_users_init(check_users *u);
