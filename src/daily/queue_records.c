@@ -261,12 +261,13 @@ uint16_t records_next_attempt(const record_day *d) {
 
 /* ---- Records that no longer matter ---- */
 
-/* Its attempts count until the day is finalized, or is a day past its cutoff and was not asked for in a day: further back
- * no clock is set, and no clock stays that was set forward only for a while. */
+/* Its attempts count until an outcome is written for that day or a later one, or the day is a day past its cutoff and was
+ * not asked for in a day: further back no clock is set, and no clock stays that was set forward only for a while. A first
+ * day that is put off does not end the days before it, because it may be brought forward again. */
 static bool day_matters(const queue_record *r, const record_day *d, int64_t mono_ns,
                         int64_t now_ms) {
     if (d->day == DN_DAY_NONE || d->attempts == 0) return false;
-    if (r->gone || dn_daily_is_finalized(&r->user, d->day)) return false;
+    if (r->gone || d->day <= r->user.last_day) return false;
     return now_ms < dn_daily_cutoff_ms(r->user.due, d->day) + DN_DAY_MS ||
            mono_ns < d->next_ns + DAY_NS;
 }

@@ -284,7 +284,7 @@ static bool matters(const world *w, const known *k) {
     if (k->state != RECORD_IDLE || k->keep_ns > w->mono_ns) return true;
     for (int i = 0; i < 2; i++) {
         const known_day *d = &k->days[i];
-        const bool       open = k->user.last_day < d->day && d->day >= k->user.starts_on;
+        const bool       open = k->user.last_day < d->day;
         if (d->day == DN_DAY_NONE) continue;
         if (d->next_ns > w->mono_ns) return true;
         if (d->attempts > 0 && open && !k->gone &&
@@ -496,6 +496,22 @@ TEST(attempts_are_forgotten_a_day_after_the_cutoff_and_a_throttle_when_it_is_ove
         CHECK_MSG((records_find(&b, "ada", 3) != NULL) == cases[i].kept, "case %zu", i);
         records_done(&b);
     }
+}
+
+/* The first day may be brought forward again, and then its attempts are counted on. */
+TEST(attempts_are_kept_while_the_first_day_is_put_off) {
+    queue_records b = {0};
+    queue_record *r = records_open(&b, "ada", 3);
+
+    CHECK(r);
+    CHECK_INT(ask_for(&b, r, 1, 20000, 720, 0), DN_OK);
+    CHECK_INT(records_run(&b, r, 0), DN_OK);
+    records_day_of(r, 20000)->attempts = 3;
+    records_stop(&b, r);
+    r->user.starts_on = 20001;
+    CHECK(!records_sweep(&b, 1000, 2 * DAY_NS, dn_daily_cutoff_ms(720, 20000)));
+    CHECK(records_find(&b, "ada", 3) != NULL);
+    records_done(&b);
 }
 
 TEST(a_record_newer_than_every_plan_is_kept) {
