@@ -7,17 +7,26 @@
 #include "engine/outbox_source.h"
 #include "journal.h"
 
+/* How much the actors do at once. 0: the most, which each names beside its use. A simulation crosses small bounds with
+ * few users. */
+typedef struct dn_daily_bounds {
+    uint32_t slice_looks, slice_plans, plans; /* tick */
+    uint32_t page_users;                      /* kv */
+    uint32_t lookups, expired, swept, offers; /* queue */
+} dn_daily_bounds;
+
 /* Set before start, and borrowed for the life of the runtime. */
 typedef struct dn_daily_config {
-    int64_t  tick_ms;
-    uint32_t window_minutes;
-    uint32_t retry_delay_minutes;
-    int64_t  job_timeout_ms;
-    int64_t  shutdown_grace_ms;
-    uint32_t ledger_days;
-    bool     ticks_stand_still; /* replay: steps of the wall clock do not move ticks */
-    bool     has_hook;          /* each cutoff puts a hook into the outbox */
-    uint16_t work_type;         /* of its work: an index into dn_executor_config.types */
+    int64_t         tick_ms;
+    uint32_t        window_minutes;
+    uint32_t        retry_delay_minutes;
+    int64_t         job_timeout_ms;
+    int64_t         shutdown_grace_ms;
+    uint32_t        ledger_days;
+    bool            ticks_stand_still; /* replay: steps of the wall clock do not move ticks */
+    bool            has_hook;          /* each cutoff puts a hook into the outbox */
+    uint16_t        work_type;         /* of its work: an index into dn_executor_config.types */
+    dn_daily_bounds bounds;
 
     const dn_journal *journal; /* NULL: nobody listens */
 } dn_daily_config;

@@ -30,8 +30,10 @@ static int on_load(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
     char        *page = dn_kv_scratch_borrow(k);
     size_t       bytes = 0, len = 0;
 
-    const int rc = dn_store_load(dn_kv_store_borrow(k), *DN_BODY(uint64_t, msg), p->users,
-                                 least(DAILY_PAGE_USERS, DN_KV_ANSWER_BYTES / most), &len);
+    const int rc = dn_store_load(
+        dn_kv_store_borrow(k), *DN_BODY(uint64_t, msg), p->users,
+        least(dn_bound(p->config->bounds.page_users, DAILY_PAGE_USERS), DN_KV_ANSWER_BYTES / most),
+        &len);
     dn_kv_expect_store(k, rc, "loading users");
     if (rc < 0) return rc;
     for (size_t i = 0; i < len; i++) {

@@ -214,7 +214,7 @@ static int queue_on_plan(dn_self *self, void *state, const dn_msg *msg) {
     assert(records_are_sound(&q->records));
     for (DN_PIPE_EACH_ID(dn_attempt, a, msg)) {
         some[len++] = a;
-        if (len < PLANS_AT_ONCE) continue;
+        if (len < dn_bound(q->config->bounds.lookups, PLANS_AT_ONCE)) continue;
         plan_some(self, q, some, len);
         len = 0;
     }
@@ -505,7 +505,7 @@ static bool pipes_are_free(const queue *q) {
 /* A herd whose cutoff has come is dropped a part at a time. True: there is more to drop. */
 static bool hand_out_some(dn_self *self, queue *q) {
     const int64_t now_ms = dn_now_ms(self);
-    int           left = EXPIRE_AT_ONCE;
+    uint32_t      left = dn_bound(q->config->bounds.expired, EXPIRE_AT_ONCE);
 
     for (queue_record *r; q->granted > 0 && (r = records_first(&q->records));) {
         if (dn_daily_may_start(&r->user, r->day, q->config->window_minutes, now_ms)) {
@@ -521,8 +521,9 @@ static bool hand_out_some(dn_self *self, queue *q) {
 /* Slots that nobody needs go back at once; users that wait are offered until there are more than the executor grants. */
 static void offer(dn_self *self, queue *q) {
     const uint64_t waiting = q->stopping ? 0 : q->records.waiting.len;
-    const uint32_t wants = waiting < OFFER_MAX ? (uint32_t)waiting : OFFER_MAX;
-    const bool     has_more = wants > q->offered && (wants < OFFER_MAX || q->offered < wants / 2);
+    const uint32_t most = dn_bound(q->config->bounds.offers, OFFER_MAX);
+    const uint32_t wants = waiting < most ? (uint32_t)waiting : most;
+    const bool     has_more = wants > q->offered && (wants < most || q->offered <= wants / 2);
 
     if (q->granted == 0 && !has_more) return;
     dn_offer *o = dn_pipe_add(self, &q->offers, sizeof *o);
@@ -580,7 +581,8 @@ static int queue_on_sweep(dn_self *self, void *state, const dn_msg *msg) {
     queue *q = state;
 
     (void)msg;
-    const bool more = records_sweep(&q->records, SWEEP_RECORDS, dn_mono_ns(self), dn_now_ms(self));
+    const bool more = records_sweep(&q->records, dn_bound(q->config->bounds.swept, SWEEP_RECORDS),
+                                    dn_mono_ns(self), dn_now_ms(self));
     dn_timer_after(self, more ? 1 : SWEEP_MS, QUEUE_SWEEP, 0);
     return DN_OK;
 }

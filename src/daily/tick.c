@@ -341,13 +341,16 @@ static void pipes_flush(dn_self *self, tick *t) {
 
 /* False: that was the last one. */
 static bool plan_slice(dn_self *self, tick *t) {
-    const uint64_t end = t->scan.scanned + SLICE_LOOKS;
-    size_t         planned = 0, len = 0;
-    bool           more = true;
+    const dn_daily_bounds *b = &t->config->bounds;
+    const uint64_t         end = t->scan.scanned + dn_bound(b->slice_looks, SLICE_LOOKS);
+    const size_t           most = dn_bound(b->slice_plans, SLICE_PLANS);
+    const size_t           at_once = dn_bound(b->plans, PLANS_AT_ONCE);
+    size_t                 planned = 0, len = 0;
+    bool                   more = true;
 
-    while (more && t->scan.scanned < end && planned + PLANS_AT_ONCE <= SLICE_PLANS) {
+    while (more && t->scan.scanned < end && planned < most) {
         more = dn_planner_index_scan_on(t->index, &t->scan, (uint32_t)(end - t->scan.scanned),
-                                        t->plans, PLANS_AT_ONCE, &len);
+                                        t->plans, at_once, &len);
         for (size_t i = 0; i < len; i++) plan_one(self, t, &t->plans[i]);
         planned += len;
     }

@@ -92,7 +92,17 @@ typedef struct dn_kv_part {
 
 enum { DN_KV_PARTS_MAX = 4, DN_KV_PIPES_MAX = 4 };
 
+/* How much one transaction takes. 0: as much as the DN_KV_..._MAX. A simulation crosses small bounds with few users. */
+typedef struct dn_kv_bounds {
+    uint32_t writes, rows;
+} dn_kv_bounds;
+
+static inline uint32_t dn_bound(uint32_t wanted, uint32_t most) {
+    return wanted > 0 && wanted < most ? wanted : most;
+}
+
 typedef struct dn_kv_config {
+    dn_kv_bounds      bounds;
     dn_store         *store; /* kv's alone from the start of the runtime to its end */
     const dn_kv_part *parts[DN_KV_PARTS_MAX];
     size_t            parts_len;

@@ -14,7 +14,10 @@ enum { RETRY_LEAST_MS = 100, RETRY_MOST_MS = 5000 };
 /* ---- A transaction ---- */
 
 static bool has_place(const dn_kv *k) {
-    return k->len < DN_KV_WRITES_MAX && k->rows < DN_KV_ROWS_MAX;
+    const dn_kv_bounds *b = &k->config->bounds;
+
+    return k->len < dn_bound(b->writes, DN_KV_WRITES_MAX) &&
+           k->rows < dn_bound(b->rows, DN_KV_ROWS_MAX);
 }
 
 static void gather_entry(dn_kv *k, kv_waiting *w, const void *entry, dn_kv_instant now) {

@@ -23,6 +23,9 @@ typedef struct dn_service_config {
     dn_runner_config hook; /* cutoff hooks */
     bool             has_hook;
 
+    dn_kv_bounds    kv_bounds;
+    dn_daily_bounds daily_bounds;
+
     const dn_journal *journal; /* NULL: nobody listens */
     /* An actor that sees all of it: it starts before the core and ends after it. May be NULL. */
     const dn_child_spec *witness;

@@ -29,10 +29,12 @@ static void make_settings(const dn_service_config *c, dn_service_tree *t) {
         .ticks_stand_still = c->ticks_stand_still,
         .has_hook = c->has_hook,
         .work_type = WORK_DAILY,
+        .bounds = c->daily_bounds,
         .journal = c->journal,
     };
     t->daily_part = dn_daily_part(&t->daily);
     t->kv = (dn_kv_config){
+        .bounds = c->kv_bounds,
         .store = c->store,
         .parts = {&dn_kv_common_part, &dn_kv_backup_part, &t->daily_part},
         .parts_len = 3,
