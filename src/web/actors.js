@@ -1,15 +1,15 @@
-/* actors.js - who works in there: the tree of supervisors, how busy each is, and who failed lately. */
+/* actors.js - the supervision tree: how busy each actor is, and which ones crashed lately. */
 import { empty, h, loading, rowsIn, setAttr, setText, show } from './dom.js';
 import { polled } from './polled.js';
-import { bytes, duration, number, when } from './words.js';
+import { bytes, duration, number, plural, when } from './words.js';
 
-const COLUMNS = [['Mailbox', (a) => number(a.mailbox)], ['Longest', (a) => number(a.mailbox_peak)], ['Handled', (a) => number(a.handled)], ['Time', (a) => duration(Number(a.busy_ms.toPrecision(2)))],
+const COLUMNS = [['Mailbox', (a) => number(a.mailbox)], ['Mailbox peak', (a) => number(a.mailbox_peak)], ['Messages', (a) => number(a.handled)], ['Busy', (a) => duration(Number(a.busy_ms.toPrecision(2)))],
     ['Longest turn', (a) => duration(Number(a.longest_ms.toPrecision(2)))], ['Heap', (a) => bytes(a.heap_bytes)], ['Restarts', (a) => number(a.restarts)]];
 
-/* Tasks come and go by the hundred: they are one line. Who has no parent among those that are there stands at the top. */
+/* Executions come and go by the hundred, so they share one line. An actor whose supervisor is not listed stands at the top. */
 function tree(items) {
-    const tasks = items.filter((a) => a.class === 'task'), named = items.filter((a) => a.class !== 'task');
-    if (tasks.length) named.push({ ...tasks[0], name: `task × ${tasks.length}`, key: 'tasks', ...Object.fromEntries(['mailbox', 'mailbox_peak', 'handled', 'busy_ms', 'heap_bytes'].map((k) => [k, tasks.reduce((sum, t) => sum + t[k], 0)])), longest_ms: Math.max(...tasks.map((t) => t.longest_ms)) });
+    const runs = items.filter((a) => a.class === 'execution'), named = items.filter((a) => a.class !== 'execution');
+    if (runs.length) named.push({ ...runs[0], name: `execution × ${runs.length}`, key: 'executions', ...Object.fromEntries(['mailbox', 'mailbox_peak', 'handled', 'busy_ms', 'heap_bytes'].map((k) => [k, runs.reduce((sum, run) => sum + run[k], 0)])), longest_ms: Math.max(...runs.map((run) => run.longest_ms)) });
     const names = new Set(named.map((a) => a.name)), lines = [];
     const walk = (parent, depth) => { for (const a of named) if ((names.has(a.supervisor) && a.supervisor !== a.name ? a.supervisor : null) === parent) { lines.push({ ...a, depth }); if (a.name !== null) walk(a.name, depth + 1); } };
     walk(null, 0);
@@ -36,16 +36,16 @@ export function actorsView({ model }) {
     const body = h('tbody'), rows = rowsIn(body), note = h('div', null, loading()), loops = h('dl', { class: 'figures' }), crashes = h('div'), tables = h('div', { hidden: true });
     tables.append(loops, h('section', { class: 'card' }, h('h2', null, 'Supervision tree'), h('div', { class: 'scroll whole', tabindex: 0, role: 'region', 'aria-label': 'Actors' }, h('table', { class: 'numbers actors' },
         h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Actor'), h('th', { scope: 'col' }, 'Loop'), COLUMNS.map(([title]) => h('th', { scope: 'col' }, title)))), body))),
-        h('section', { class: 'card' }, h('h2', null, 'Last crashes'), crashes));
+        h('section', { class: 'card' }, h('h2', null, 'Recent crashes'), crashes));
     function draw(answer) {
         show(tables, true);
         rows(tree(answer.items), (a) => a.key || `${a.loop} ${a.name}`, row);
-        loops.replaceChildren(...answer.loops.map((l) => h('div', { class: 'figure' }, h('dt', null, `Loop ${l.name}`), h('dd', null, number(l.handled)), h('dd', { class: 'more' }, `messages; ${number(l.actors)} actors, ${bytes(l.memory_bytes)}${l.crashed ? `, ${number(l.crashed)} crashed` : ''}${l.dead_letters ? `, ${number(l.dead_letters)} letters to nobody` : ''}`))));
+        loops.replaceChildren(...answer.loops.map((l) => h('div', { class: 'figure' }, h('dt', null, `Loop ${l.name}`), h('dd', null, number(l.handled)), h('dd', { class: 'more' }, `messages; ${plural(l.actors, 'actor')}, ${bytes(l.memory_bytes)}${l.crashed ? `, ${plural(l.crashed, 'crash', 'crashes')}` : ''}${l.dead_letters ? `, ${plural(l.dead_letters, 'dead letter')}` : ''}`))));
         const key = JSON.stringify(answer.crashes);
         if (crashes.dataset.key === key) return;
         crashes.dataset.key = key;
-        crashes.replaceChildren(answer.crashes.length === 0 ? empty('Nothing has crashed.') : h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Last crashes' }, h('table', null,
-            h('thead', null, h('tr', null, ['At (UTC)', 'Actor', 'Reason', 'Why'].map((name) => h('th', { scope: 'col' }, name)))),
+        crashes.replaceChildren(answer.crashes.length === 0 ? empty('No actor has crashed.') : h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Recent crashes' }, h('table', null,
+            h('thead', null, h('tr', null, ['Time (UTC)', 'Actor', 'Reason', 'Detail'].map((name) => h('th', { scope: 'col' }, name)))),
             h('tbody', null, [...answer.crashes].sort((a, b) => (a.at < b.at ? 1 : -1)).map((c) => h('tr', null, h('td', null, when(c.at, model.day)), h('th', { scope: 'row' }, c.name), h('td', null, c.reason), h('td', null, h('bdi', null, c.why))))))));
     }
     const poll = polled(model, '/actors', { note, draw, everyMs: 2000 });

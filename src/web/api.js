@@ -1,4 +1,4 @@
-/* api.js - asks the daemon. What it refuses is an Error with the sentence it said. */
+/* api.js - sends requests to the daemon. A request that fails throws a Problem with the daemon's own sentence. */
 
 export class Problem extends Error {
     constructor(status, detail) {
@@ -7,7 +7,7 @@ export class Problem extends Error {
     }
 }
 
-/* The session has ended, as any request may find out. */
+/* Called when any request finds that the session has ended. */
 let onEnded = () => {};
 export const whenSessionEnds = (what) => { onEnded = what; };
 
@@ -15,7 +15,7 @@ const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?
 
 export async function problemOf(response) {
     let detail = response.statusText;
-    try { detail = (await response.json()).detail || detail; } catch { /* no document: the status says what there is to say */ }
+    try { detail = (await response.json()).detail || detail; } catch { /* no problem document: the status text is all there is */ }
     return new Problem(response.status, sentence(detail || `status ${response.status}`));
 }
 
@@ -38,20 +38,20 @@ export async function ask(method, path, body, signal) {
     return response.status === 204 ? null : response.json();
 }
 export const get = (path, signal) => ask('GET', path, undefined, signal);
-/* These two are ids as others are, but no browser can be made to leave them in an address. */
+/* . and .. are valid ids, but a browser removes them from an address. */
 export function userPath(id) {
-    if (id === '.' || id === '..') throw new Problem(400, `A browser cannot ask for the id “${id}”; diurnal why, set and rm can.`);
+    if (id === '.' || id === '..') throw new Problem(400, `A browser cannot request the id “${id}”. Use diurnal why, set or rm instead.`);
     return '/daily/users/' + encodeURIComponent(id);
 }
 
-/* What is filled in of these, as a query. */
+/* The parameters that have a value, as a query. */
 export function query(params) {
     const text = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== '' && value !== null && value !== undefined)).toString();
     return text && '?' + text;
 }
 
-/* One page of a list, params.limit long unless the list ends before. The daemon looks at so many rows for an answer and no more: what it
- * gives then may be little or nothing, and the cursor says that there is more to look at. */
+/* One page of a list, params.limit long unless the list ends before. The daemon scans a bounded number of rows for one answer, so an
+ * answer may be short or empty and still have a cursor for the next. */
 export async function page(path, params, signal) {
     const items = [];
     let cursor = params.cursor;
@@ -63,7 +63,7 @@ export async function page(path, params, signal) {
     return { items, next_cursor: cursor };
 }
 
-/* A file, as it is. fetch says nothing of how far it is: this does. */
+/* Sends a file as it is. XMLHttpRequest, because fetch reports no upload progress. */
 export function upload(file, onProgress) {
     const request = new XMLHttpRequest();
     const done = new Promise((resolve, reject) => {
@@ -75,8 +75,8 @@ export function upload(file, onProgress) {
             if (request.status === 200 && answer) resolve(answer);
             else reject(new Problem(request.status, sentence(answer?.detail || `status ${request.status}`)));
         };
-        request.onerror = () => reject(new Problem(0, 'The connection broke. Send all of it again: who is registered already stays as they are.'));
-        request.onabort = () => reject(new Problem(0, 'Stopped. Lines that were sent before may have been taken.'));
+        request.onerror = () => reject(new Problem(0, 'The connection broke. Send the whole file again; users that are already registered do not change.'));
+        request.onabort = () => reject(new Problem(0, 'Stopped. Lines sent before that may have been imported.'));
     });
     request.open('POST', '/api/v1/daily/users:import');
     request.setRequestHeader('X-Diurnal-Request', '1');

@@ -1,4 +1,4 @@
-/* days.js - how the days before went. */
+/* days.js - the outcomes of past days. */
 import { chip, empty, h, loading, setText, show } from './dom.js';
 import { polled } from './polled.js';
 import { dayShort, number, plural, share } from './words.js';
@@ -16,7 +16,7 @@ function bar(row) {
 export function daysView({ model }) {
     const note = h('div', null, loading()), body = h('tbody'), lead = h('p', { class: 'lead' });
     const card = h('section', { class: 'card', hidden: true }, h('p', { class: 'legend' }, STATES.map((state) => chip(state))), h('div', { class: 'scroll whole', tabindex: 0, role: 'region', 'aria-label': 'Days' }, h('table', { class: 'numbers days' },
-        h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Day (UTC)'), h('td', null), ['Users', 'Success', 'Cutoff', 'Missed', 'Share'].map((name) => h('th', { scope: 'col' }, name)))), body)));
+        h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Day (UTC)'), h('td', null), ['Users', 'Success', 'Cutoff', 'Missed', 'Success rate'].map((name) => h('th', { scope: 'col' }, name)))), body)));
     let known = '', last = null;
     function draw(answer) {
         last = answer;
@@ -24,9 +24,9 @@ export function daysView({ model }) {
         if (key === known) return;
         known = key;
         show(card, rows.length > 0);
-        if (rows.length === 0) { note.replaceChildren(empty('No day has an outcome yet.', 'The first is written when somebody’s job has succeeded, or their cutoff is reached.')); return; }
+        if (rows.length === 0) { note.replaceChildren(empty('No outcomes yet.', 'The first one is recorded when a user’s job succeeds or their cutoff is reached.')); return; }
         const over = rows.filter((row) => row.day !== model.day), missed = rows.reduce((sum, row) => sum + row.missed, 0);
-        setText(lead, `${over.length ? `${plural(over.length, 'day is', 'days are')} over.` : 'The first day is under way.'}${missed ? ` ${plural(missed, 'day of a user', 'days of users')} ended while the daemon was not there to see it.` : ''}`);
+        setText(lead, `${over.length ? `${plural(over.length, 'past day', 'past days')}.` : 'The first day is not over yet.'}${missed ? ` ${plural(missed, 'user-day')} missed because the daemon was not running at the cutoff.` : ''}`);
         body.replaceChildren(...rows.map((row) => {
             const all = row.success + row.cutoff_reached + row.missed;
             return h('tr', null, h('th', { scope: 'row' }, row.day === model.day ? h('a', { href: '#/today' }, 'Today, so far') : `${dayShort(row.day)}`, h('span', { class: 'date' }, row.day)), h('td', { class: 'picture' }, bar(row)),

@@ -15,10 +15,10 @@ function fill(node, props, children) {
 export const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
 export const svg = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), props, children);
 
-/* Somebody else's text, which may run from right to left: it turns nothing around it. */
+/* Text from outside. It may run right to left, so it is isolated from the text around it. */
 export const theirs = (text) => h('bdi', null, text);
 
-/* As those that were there, where nothing changed. */
+/* Write only what differs, so that an unchanged element is not laid out again. */
 export function setText(node, text) {
     text = String(text);
     if (node.textContent !== text) node.textContent = text;
@@ -49,13 +49,13 @@ export function rowsIn(parent) {
     };
 }
 
-/* Told to who listens to the page instead of looking at it; the same again is said again. */
+/* Announces a text to screen readers. A repeated text is announced again. */
 export function say(text) {
     const place = document.getElementById('said');
     place.textContent = place.textContent === text ? text + '\u00a0' : text;
 }
 
-/* Not before it has been quiet for so long. */
+/* Debounce: calls what() once no call came for ms. */
 export function later(ms, what) {
     let timer = 0;
     const call = (...args) => { clearTimeout(timer); timer = setTimeout(() => what(...args), ms); };
@@ -63,7 +63,7 @@ export function later(ms, what) {
     return call;
 }
 
-/* The shapes that stand beside the colours: who cannot tell one from the other has both. */
+/* Each state has a shape besides its colour, for people who cannot tell the colours apart. */
 const SHAPES = {
     success: () => svg('circle', { cx: 6, cy: 6, r: 5 }),
     cutoff_reached: () => svg('path', { d: 'M.5 1.5h11L6 11.5z' }),
@@ -71,7 +71,7 @@ const SHAPES = {
     pending: () => svg('circle', { class: 'ring', cx: 6, cy: 6, r: 4.2 }),
     missed: () => svg('path', { class: 'ring', d: 'M2 2l8 8M10 2l-8 8' }),
 };
-export const STATE_WORDS = { success: 'success', cutoff_reached: 'cutoff', running: 'running', pending: 'pending', missed: 'missed' };
+export const STATE_WORDS = { success: 'success', cutoff_reached: 'cutoff reached', running: 'running', pending: 'pending', missed: 'missed' };
 export const shape = (state) => svg('svg', { class: `shape is-${state}`, viewBox: '0 0 12 12', width: 12, height: 12, 'aria-hidden': 'true' }, SHAPES[state]());
 export const chip = (state, words = STATE_WORDS[state]) => h('span', { class: `chip is-${state}` }, shape(state), words);
 
@@ -79,13 +79,13 @@ export const chip = (state, words = STATE_WORDS[state]) => h('span', { class: `c
 export const logo = () => svg('svg', { class: 'logo', viewBox: '0 0 32 32', width: 28, height: 28, 'aria-hidden': 'true' },
     svg('path', { class: 'sun', d: 'M6 20a10 10 0 0 1 20 0z' }), svg('path', { class: 'line', d: 'M2 20.6h28' }), svg('path', { class: 'now', d: 'M12.5 24h7L16 29.5z' }));
 
-/* What there is when there is nothing, and what to do about it. */
+/* An empty state: a title, and what to do about it. */
 export const empty = (title, ...more) => h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, title), more.map((text) => (typeof text === 'string' ? h('p', null, text) : text)));
 export const failure = (error, again) => h('div', { class: 'failure', role: 'alert' }, h('p', null, error.message),
     again && h('button', { type: 'button', onclick: again }, 'Try again'));
 export const loading = () => h('p', { class: 'loading', role: 'status' }, 'Loading…');
 
-/* A figure and what it is of. */
+/* A number with its name, and a smaller text below. */
 export function figure(name, state) {
     const value = h('dd'), more = h('dd', { class: 'more' });
     return {
@@ -94,7 +94,7 @@ export function figure(name, state) {
     };
 }
 
-/* Asks in a dialog of the page's own. fields: nodes; act() may throw, which is shown, and it stays open. */
+/* A modal dialog. If act() throws, the dialog shows the error and stays open. */
 export function dialog({ title, body, action, danger, act, wide }) {
     const before = document.activeElement, problem = h('p', { class: 'problem', role: 'alert', hidden: true });
     const submit = action && h('button', { type: 'submit', class: danger ? 'danger' : 'primary' }, action);
@@ -119,5 +119,5 @@ export function dialog({ title, body, action, danger, act, wide }) {
     return { node, submit, cancel, close: () => node.close() };
 }
 
-/* What was asked is of a view that is left. */
+/* A dialog belongs to its view and closes with it. */
 export const closeDialogs = () => document.querySelectorAll('dialog[open]').forEach((node) => node.close());

@@ -1,4 +1,4 @@
-/* hour.js - an hour, minute by minute: a button each, of which one is in the order of the tab key and the arrows move it. */
+/* hour.js - an hour as 60 buttons. One of them is in the tab order; the arrow keys move it. */
 import { h, setAttr } from './dom.js';
 import { heightsOf, minuteWords } from './strip.js';
 import { dueText } from './words.js';

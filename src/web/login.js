@@ -1,4 +1,4 @@
-/* login.js - a token is shown once; from then on the browser has a cookie that no script can read. */
+/* login.js - the login form. It sends the token once; from then on the browser has a cookie that no script can read. */
 import { ask } from './api.js';
 import { h, logo, setText, show } from './dom.js';
 
@@ -16,7 +16,7 @@ export function loginView({ why, onSession }) {
         try {
             await onSession(await ask('POST', '/session', { token }));
         } catch (error) {
-            setText(problem, error.status === 401 ? 'This is no token that is valid.' : error.message);
+            setText(problem, error.status === 401 ? 'This token is invalid.' : error.message);
             show(problem, true);
             input.select();
         }
@@ -29,7 +29,7 @@ export function loginView({ why, onSession }) {
         h('form', { onsubmit: login, novalidate: true },
             h('label', { for: 'token' }, 'Token'), input, problem, button),
         h('div', { id: 'token-help', class: 'help' },
-            h('p', null, 'The first token of a daemon is in the file ', h('code', null, 'admin.token'), ' of its data directory. ',
-                h('code', null, 'diurnal dashboard'), ' prints a link that needs none.'),
-            h('p', null, 'It is sent to this daemon alone, and not kept here: the session ends after 12 hours, or after 2 without use.')));
+            h('p', null, 'The daemon writes its first token to ', h('code', null, 'admin.token'), ' in its data directory. Or run ',
+                h('code', null, 'diurnal dashboard'), ', which prints a link that logs you in.'),
+            h('p', null, 'The browser sends the token to this daemon once and does not store it. A session ends after 12 hours, or after 2 hours without use.')));
 }

@@ -1,14 +1,15 @@
-/* main.js - who is there, then what they look at.
- * A ticket comes in the part of the address that is sent nowhere, and is taken out of it before anything else. */
+/* main.js - logs in, then shows the page.
+ * A ticket is in the fragment of the address, which no browser sends; it is removed from the address first. */
 import { ask, get, whenSessionEnds } from './api.js';
 import { h, say } from './dom.js';
 import { loginView } from './login.js';
 import { newModel } from './model.js';
 import { shell } from './shell.js';
+import { tenantView } from './tenant.js';
 import { restoreTheme } from './theme.js';
 
-let present = null; /* of whoever is logged in: the model and the shell */
-/* The script comes before the body: light or dark is to be settled before anything is drawn, and asking need not wait. */
+let present = null; /* while a session is shown: the model and the shell */
+/* The script runs before the body is parsed, so that the theme is set before the first paint and requests start early. */
 const place = () => document.getElementById('app');
 const parsed = new Promise((done) => document.addEventListener('DOMContentLoaded', done));
 
@@ -32,8 +33,16 @@ function showLogin(why) {
     view.querySelector('input').focus();
 }
 
-function enter(session, model = newModel({ onEnded: ended })) {
+/* A tenant's session has no model: everything the model reads belongs to the daily path, which has no tenant. */
+function enter(session, model) {
     leave();
+    if (session.tenant !== null) {
+        model?.stop();
+        place().replaceChildren(tenantView({ session, onLogout: logout }));
+        document.title = 'diurnal';
+        return;
+    }
+    model ||= newModel({ onEnded: ended });
     present = { model, shell: shell({ model, session, onLogout: logout }) };
     place().replaceChildren(present.shell.node);
     present.shell.start();
@@ -41,7 +50,7 @@ function enter(session, model = newModel({ onEnded: ended })) {
 }
 
 function ended() {
-    if (present) showLogin('Your session has ended, or the daemon was started again, which ends all of them. Log in once more: you come back to where you are.');
+    if (present) showLogin('Your session has ended, or the daemon was restarted, which ends every session. Log in again to return to this view.');
 }
 
 async function logout() {
@@ -49,14 +58,14 @@ async function logout() {
     showLogin('You are logged out.');
 }
 
-/* The page's content is asked for before it is known who asks, so that both come at the same time. */
+/* The content and the session are requested at the same time, so that neither waits for the other. */
 async function begin() {
     const ticket = takeTicket(), model = ticket ? undefined : newModel({ onEnded: ended });
     try {
         enter(await (ticket ? ask('POST', '/session', { token: ticket }) : get('/session')).finally(() => parsed), model);
     } catch (error) {
         model?.stop();
-        if (ticket && error.status === 401) showLogin('This link was used already, or is older than a minute. Make another one, or log in with a token.');
+        if (ticket && error.status === 401) showLogin('This link was already used, or is older than a minute. Make a new one with diurnal dashboard, or log in with a token.');
         else if (error.status === 401) showLogin();
         else place().replaceChildren(h('main', { class: 'alone' }, h('h1', null, 'diurnal'), h('p', null, error.message),
             h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Try again')));
@@ -65,6 +74,6 @@ async function begin() {
 
 restoreTheme();
 whenSessionEnds(ended);
-/* A link with a ticket in a page that is open already. */
+/* A link with a ticket, opened in a page that is already loaded. */
 addEventListener('hashchange', () => { if (location.hash.startsWith('#ticket=')) begin(); });
 begin();

@@ -1,13 +1,13 @@
-/* minute.js - who is due in a minute, and how each of them is today. */
+/* minute.js - the users due in one minute, and the state of each today. */
 import { get, page, query } from './api.js';
 import { chip, empty, failure, h, loading, rowsIn, show, theirs } from './dom.js';
 import { linkTo } from './router.js';
 import { due, dueText, number, when } from './words.js';
 
 const PAGE = 50, RUNNING = 500;
-const QUIET = 150, SHARE = 9; /* ms before it is read; and for each spent reading so many are left to others */
+const QUIET = 150, SHARE = 9; /* ms to wait before reading; then SHARE times as long as the last read took */
 
-/* last_date has a day's outcome when it is not before that day. Who begins later has nothing to come on it. */
+/* last_date on or after `day` means that the day has its outcome. A user whose first day is later is not pending. */
 function stateOf(user, day, running) {
     if (user.last_date && user.last_date >= day) return user.status;
     if (running.has(user.id)) return 'running';
@@ -15,7 +15,7 @@ function stateOf(user, day, running) {
 }
 
 export function minuteUsers() {
-    const title = h('h2'), link = h('a', { class: 'all' }, 'In the list of users'), body = h('tbody'), rows = rowsIn(body);
+    const title = h('h2'), link = h('a', { class: 'all' }, 'Show in Users'), body = h('tbody'), rows = rowsIn(body);
     const table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Users of the minute' }, h('table', null,
         h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'User'), h('th', { scope: 'col' }, 'Today'), h('th', { scope: 'col' }, 'Last success'))), body));
     const more = h('button', { type: 'button', hidden: true }, 'More'), note = h('div');
@@ -31,7 +31,7 @@ export function minuteUsers() {
             rows(list.items, (user) => user.id, makeRow);
             show(table, list.items.length > 0);
             show(more, Boolean(list.next_cursor) && limit < 500);
-            note.replaceChildren(list.items.length === 0 ? empty('Nobody is due in this minute.') : '');
+            note.replaceChildren(list.items.length === 0 ? empty('No user is due in this minute.') : '');
         } catch (error) {
             if (error.name === 'AbortError') return;
             show(table, false);
@@ -55,13 +55,13 @@ export function minuteUsers() {
                 const is = stateOf(now, day, running), fresh = is + now.last_run_at + now.starts_on;
                 if (fresh === key) return;
                 key = fresh;
-                state.replaceChildren(is === 'later' ? h('span', { class: 'none' }, `begins ${now.starts_on}`) : chip(is));
+                state.replaceChildren(is === 'later' ? h('span', { class: 'none' }, `starts ${now.starts_on}`) : chip(is));
                 last.replaceChildren(when(now.last_run_at, day));
             },
         };
     };
-    /* What is being read may take longer than it takes to change: it is read to its end, and once more. Among millions the
-     * daemon goes through all users for it, so a long time to read makes for a long time until the next. */
+    /* A change during a read waits for its end, then causes one more. The daemon may scan millions of users for one read, so
+     * the pause after a read grows with the time it took. */
     function soon() {
         timer ||= setTimeout(() => { timer = 0; if (reading) again = true; else read(); }, Math.max(QUIET, SHARE * took));
     }
@@ -76,7 +76,7 @@ export function minuteUsers() {
 
     return {
         node: h('section', { class: 'card minute-users' }, h('div', { class: 'card-head' }, title, link), note, table, more),
-        /* item: what the day says of that minute; when it has changed, its users are read anew. */
+        /* item: the minute's counts. When they change, its users are read again. */
         update(nextMinute, item, nextDay) {
             const key = JSON.stringify(item ?? null);
             if (nextMinute === minute && key === known && nextDay === day) return;
@@ -94,7 +94,7 @@ export function minuteUsers() {
             day = nextDay;
             known = key;
             if (isFirst) read();
-            else soon(); /* a minute that is only passed is not asked for */
+            else soon(); /* a minute that is only passed over is not read */
         },
         leave: stop,
     };

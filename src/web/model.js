@@ -1,18 +1,18 @@
-/* model.js - what the page knows of the daemon, kept up by its events.
- * It is read whole once the stream has begun, so nothing is missed between the two; then only what changes comes in. Views
- * are told which parts have changed, at most once a frame, and not at all while nobody looks at the page; but that the
- * connection has come or gone, at once. */
+/* model.js - the page's copy of the daemon's state, kept current by its events.
+ * The model reads everything once the stream is open, so that no change falls between the two; after that events bring the
+ * changes. Views hear which parts changed at most once a frame, and not at all while the page is hidden. They hear at
+ * once when the connection is lost or restored. */
 import { get } from './api.js';
 import { listen } from './stream.js';
 import { dayOf, DAY_MINUTES, dueMinute } from './words.js';
 
-const SAMPLES = 900; /* a quarter of an hour, at one a second */
+const SAMPLES = 900; /* 15 minutes, one a second */
 
 export function newModel({ onEnded }) {
     const model = {
         day: null, minutes: new Array(DAY_MINUTES).fill(null), totals: null,
         status: null, slo: null, sloHistory: new Map(),
-        samples: [], /* {at, queued, inFlight}, of the last quarter of an hour */
+        samples: [], /* {at, queued, inFlight}, of the last 15 minutes */
         connection: { connected: false, retryIn: null, error: null }, failed: null, ended: false,
         skew: 0, now: () => Date.now() + model.skew,
     };
@@ -31,7 +31,7 @@ export function newModel({ onEnded }) {
         frame ||= requestAnimationFrame(tell);
     }
 
-    /* ---- What comes in ---- */
+    /* ---- Incoming data ---- */
 
     const setNow = (instant) => { model.skew = Date.parse(instant) - Date.now(); };
     function count() {
@@ -95,10 +95,10 @@ export function newModel({ onEnded }) {
         if (state.ended) { model.ended = true; onEnded(); return; }
         model.connection = { connected: Boolean(state.connected), retryIn: state.retryIn ?? null, error: state.error || null };
         changed.add('connection');
-        queueMicrotask(tell); /* before the next frame: nothing else on the page is worth as much */
+        queueMicrotask(tell); /* not at the next frame: a hidden page has none */
     });
 
-    /* The time goes on whether anything happens or not; and what could not be read is read by and by. */
+    /* Once a second: the clock, a sample, and every third second another try at a read that failed. */
     let seconds = 0;
     const second = setInterval(() => {
         if (model.failed && ++seconds % 3 === 0) read();

@@ -1,4 +1,4 @@
-/* polled.js - what the events do not tell is asked for while it is looked at. */
+/* polled.js - reads what no event reports, at an interval, while its view is shown. */
 import { get } from './api.js';
 import { failure } from './dom.js';
 

@@ -1,4 +1,4 @@
-/* queue.js - who waits, who runs, and for how long already. */
+/* queue.js - the queue and the running jobs, with the age of each job. */
 import { get, query } from './api.js';
 import { empty, failure, figure, h, rowsIn, setText, show, theirs } from './dom.js';
 import { linkTo } from './router.js';
@@ -8,12 +8,12 @@ import { due, duration, MINUTE, number, share, when } from './words.js';
 const EVERY_MS = 2000, LIMIT = 200, SPAN = 10 * MINUTE;
 
 export function queueView({ model }) {
-    const figures = { queued: figure('Waiting', 'pending'), running: figure('In flight', 'running'), started: figure('Started'), failed: figure('Not ok'), late: figure('Late successes') };
-    const depth = spark('pending', 'How many waited, over the last ten minutes'), flight = spark('running', 'How many ran, over the last ten minutes');
+    const figures = { queued: figure('Waiting', 'pending'), running: figure('Running', 'running'), started: figure('Started'), failed: figure('Failed'), late: figure('Late successes') };
+    const depth = spark('pending', 'Users waiting, last 10 minutes'), flight = spark('running', 'Jobs running, last 10 minutes');
     const counts = h('dl', { class: 'facts' }), body = h('tbody'), rows = rowsIn(body), note = h('div'), jobsTitle = h('h2', null, 'Running jobs');
     const table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Running jobs' }, h('table', null, h('thead', null, h('tr', null,
-        h('th', { scope: 'col' }, 'User'), h('th', { scope: 'col', class: 'n' }, 'Runs for'), h('th', { scope: 'col' }, 'Since (UTC)'), h('th', { scope: 'col', class: 'n' }, 'Attempt'), h('th', { scope: 'col' }, 'Due (UTC)'))), body));
-    const facts = Object.fromEntries(['Longest queue so far', 'Most at once so far', 'Asked for while queued or running', 'Asked for too soon after an attempt', 'Dropped at their turn: too late'].map((name) => [name, h('dd')]));
+        h('th', { scope: 'col' }, 'User'), h('th', { scope: 'col', class: 'n' }, 'Running for'), h('th', { scope: 'col' }, 'Started (UTC)'), h('th', { scope: 'col', class: 'n' }, 'Attempt'), h('th', { scope: 'col' }, 'Due (UTC)'))), body));
+    const facts = Object.fromEntries(['Peak waiting', 'Peak running', 'Ignored: already waiting or running', 'Ignored: attempted too recently', 'Dropped: cutoff passed while waiting'].map((name) => [name, h('dd')]));
     counts.append(...Object.entries(facts).map(([name, value]) => h('div', null, h('dt', null, name), value)));
     let reading = null, jobs = [];
 
@@ -23,7 +23,7 @@ export function queueView({ model }) {
         const { queue, executor } = s, stopped = executor.ok + executor.error + executor.timeout;
         figures.queued.set(number(queue.queued));
         figures.running.set(number(executor.in_flight), `of ${number(executor.max_concurrency)}`);
-        figures.started.set(number(executor.started), 'since the start');
+        figures.started.set(number(executor.started), 'since start');
         figures.failed.set(number(executor.error + executor.timeout), stopped ? `${share(executor.error + executor.timeout, stopped)}; ${number(executor.timeout)} timed out` : '');
         figures.late.set(number(queue.late_success));
         const values = [queue.queued_peak, executor.in_flight_peak, queue.deduped, queue.throttled, queue.expired];
@@ -50,8 +50,8 @@ export function queueView({ model }) {
             jobs = list.items;
             drawJobs();
             show(table, jobs.length > 0);
-            setText(jobsTitle, list.running > jobs.length ? `Running jobs: the ${number(jobs.length)} oldest of ${number(list.running)}` : 'Running jobs');
-            note.replaceChildren(jobs.length ? '' : empty('Nothing runs.', model.status?.tick.next_at ? h('p', null, 'The next tick is at ', when(model.status.tick.next_at, model.day), '.') : ''));
+            setText(jobsTitle, list.running > jobs.length ? `Running jobs: the ${number(jobs.length)} longest of ${number(list.running)}` : 'Running jobs');
+            note.replaceChildren(jobs.length ? '' : empty('No job is running.', model.status?.tick.next_at ? h('p', null, 'The next tick is at ', when(model.status.tick.next_at, model.day), '.') : ''));
         } catch (error) {
             if (error.name === 'AbortError' || error.status === 0) return;
             show(table, false);
@@ -69,9 +69,9 @@ export function queueView({ model }) {
         node: h('section', null, h('h1', null, 'Queue and executor'),
             h('dl', { class: 'figures' }, Object.values(figures).map((one) => one.node)),
             h('div', { class: 'pair' },
-                h('section', { class: 'card' }, h('h2', null, 'Waiting, over ten minutes'), depth.node),
-                h('section', { class: 'card' }, h('h2', null, 'In flight, over ten minutes'), flight.node)),
-            h('div', { class: 'pair jobs' }, h('section', { class: 'card' }, jobsTitle, note, table), h('section', { class: 'card' }, h('h2', null, 'Since the start'), counts))),
+                h('section', { class: 'card' }, h('h2', null, 'Waiting, last 10 minutes'), depth.node),
+                h('section', { class: 'card' }, h('h2', null, 'Running, last 10 minutes'), flight.node)),
+            h('div', { class: 'pair jobs' }, h('section', { class: 'card' }, jobsTitle, note, table), h('section', { class: 'card' }, h('h2', null, 'Since the daemon started'), counts))),
         update(changed) {
             if (changed.has('status')) draw();
             if (changed.has('clock')) { drawSparks(); drawJobs(); }

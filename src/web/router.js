@@ -1,4 +1,4 @@
-/* router.js - the address says what is looked at, so it can be kept and sent: #/users/ada, #/today/08:15. */
+/* router.js - the address names the view, so that it can be bookmarked and shared: #/users/ada, #/today/08:15. */
 
 const decode = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
 
@@ -13,7 +13,7 @@ export function linkTo(name, args = [], params = {}) {
     return '#/' + [name, ...args].map(encodeURIComponent).join('/') + (filled.length ? '?' + new URLSearchParams(filled) : '');
 }
 
-/* replace: a step nobody wants to go back through. */
+/* replace: adds no step to the browser's history. */
 export function goTo(link, { replace = false } = {}) {
     if (!replace) { location.hash = link; return; }
     history.replaceState(null, '', link);

@@ -1,4 +1,4 @@
-/* settings.js - what the daemon goes by, and where each of it was said. */
+/* settings.js - each setting of the daemon, and where its value comes from. */
 import { h, loading, setText, show } from './dom.js';
 import { polled } from './polled.js';
 import { plural } from './words.js';
@@ -9,7 +9,7 @@ const shown = (value) => (value === '' ? h('span', { class: 'none' }, 'empty') :
 export function settingsView({ model }) {
     const note = h('div', null, loading()), body = h('tbody'), lead = h('p', { class: 'lead' });
     const only = h('input', { type: 'checkbox', id: 'only' }), card = h('section', { class: 'card', hidden: true },
-        h('p', { class: 'only' }, only, h('label', { for: 'only' }, 'Only what was set')),
+        h('p', { class: 'only' }, only, h('label', { for: 'only' }, 'Hide defaults')),
         h('div', { class: 'scroll whole', tabindex: 0, role: 'region', 'aria-label': 'Settings' }, h('table', { class: 'settings' }, h('thead', null, h('tr', null, ['Setting', 'Value', 'From'].map((name) => h('th', { scope: 'col' }, name)))), body)));
     let items = [];
     function rows() {
@@ -20,7 +20,7 @@ export function settingsView({ model }) {
     const poll = polled(model, '/config', { note, draw(answer) {
         items = answer.items;
         const set = items.filter((item) => item.source !== 'default').length;
-        setText(lead, `${set} of ${plural(items.length, 'setting')} ${set === 1 ? 'was' : 'were'} set; the others are as they come. They change by flag, environment or file, and SIGHUP.`);
+        setText(lead, `${set} of ${plural(items.length, 'setting')} ${set === 1 ? 'is' : 'are'} set; the others have their defaults. Set one by flag, environment variable or file; SIGHUP reloads the file.`);
         rows();
         show(card, true);
     } });

@@ -1,5 +1,4 @@
-/* shell.js - what stands around every view: where one can go, whose session it is, the time, and whether what is shown is
- * how things are. */
+/* shell.js - what surrounds every view: navigation, session, clock, the state of the connection, and the daemon in the footer. */
 import { closeDialogs, h, logo, say, setAttr, setText, show } from './dom.js';
 import { routeOf } from './router.js';
 import { clock, duration, isElsewhere, localTime, number, plural, zone } from './words.js';
@@ -27,7 +26,7 @@ function themeSwitch() {
     return h('span', { class: 'theme' }, h('label', { for: 'theme' }, 'Colours'), select);
 }
 
-/* ---- Is it live? ---- */
+/* ---- The connection ---- */
 
 function banner(model) {
     const text = h('p'), button = h('button', { type: 'button', onclick: () => model.retry() }, 'Try now');
@@ -38,18 +37,18 @@ function banner(model) {
         update() {
             const { connected, retryIn, error } = model.connection;
             const isLost = !connected && error !== null;
-            if (isLost && !wasLost) { since = model.now(); say('The connection to the daemon is lost. It is tried again by itself.'); }
+            if (isLost && !wasLost) { since = model.now(); say('Connection to the daemon lost. The page reconnects by itself.'); }
             if (connected && wasLost) say('Connected again.');
             if (connected || isLost) wasLost = isLost;
             show(node, isLost || Boolean(model.failed));
-            if (isLost) setText(text, `${error} What you see is as it was at ${clock(since)} UTC. ${retryIn > 0 ? `Trying again in ${retryIn} s.` : 'Trying again…'}`);
+            if (isLost) setText(text, `${error} This page shows the state at ${clock(since)} UTC. ${retryIn > 0 ? `Next try in ${retryIn} s.` : 'Trying again…'}`);
             else if (model.failed) setText(text, `${model.failed.message} Trying again…`);
             show(button, isLost);
         },
     };
 }
 
-/* ---- The foot: the daemon in one line ---- */
+/* ---- The footer: the daemon in one line ---- */
 
 function foot(model) {
     const daemon = h('p'), doing = h('p'), store = h('p', { class: 'alarm', hidden: true });
@@ -58,11 +57,11 @@ function foot(model) {
         update() {
             const s = model.status;
             if (!s) return;
-            setText(daemon, `diurnal ${s.daemon.version}, process ${s.daemon.pid}, up ${duration(Math.floor((model.now() - Date.parse(s.daemon.started_at)) / 1000) * 1000)}; data in ${s.daemon.data}, jobs by ${s.daemon.runner}`);
-            setText(doing, !s.tick.loaded ? `Users are being read: ${number(s.tick.users)} so far.`
-                : `${plural(s.tick.users, 'user')}; a tick every ${duration(s.daemon.tick_ms)}, the last at ${s.tick.last_at ? clock(Date.parse(s.tick.last_at)) : '–'} UTC took ${duration(s.tick.took_us / 1000)}`);
+            setText(daemon, `diurnal ${s.daemon.version}, process ${s.daemon.pid}, up ${duration(Math.floor((model.now() - Date.parse(s.daemon.started_at)) / 1000) * 1000)}; data in ${s.daemon.data}, runner ${s.daemon.runner}`);
+            setText(doing, !s.tick.loaded ? `Loading users: ${number(s.tick.users)} so far.`
+                : `${plural(s.tick.users, 'user')}; one tick every ${duration(s.daemon.tick_ms)}; the last tick at ${s.tick.last_at ? clock(Date.parse(s.tick.last_at)) : '–'} UTC took ${duration(s.tick.took_us / 1000)}`);
             show(store, s.store.full);
-            setText(store, `The disk is full: ${number(s.store.waiting_writes)} writes wait in memory, and are tried until they are on the disk.`);
+            setText(store, `The disk is full. ${plural(s.store.waiting_writes, 'write waits', 'writes wait')} in memory and will be retried.`);
         },
     };
 }
@@ -93,7 +92,7 @@ export function shell({ model, session, onLogout }) {
         view?.leave?.();
         closeDialogs();
         viewMaker = maker;
-        view = maker ? maker({ model, route, may }) : { title: 'Nothing here', node: h('section', null, h('h1', null, 'There is nothing here'), h('p', null, h('a', { href: '#/today' }, 'Today'))) };
+        view = maker ? maker({ model, route, may }) : { title: 'Page not found', node: h('section', null, h('h1', null, 'Page not found'), h('p', null, h('a', { href: '#/today' }, 'Go to Today'))) };
         main.replaceChildren(view.node);
         document.title = `${view.title} · diurnal`;
         scrollTo(0, 0);

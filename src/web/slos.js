@@ -17,7 +17,7 @@ const TITLES = {
 const UNITS = { ms: duration, share: percent, count: number, times: (n) => `${number(Number(n.toPrecision(3)))}\u00d7` };
 const STATES = { ok: 'within its limit', over: 'above its limit, not yet breached', breached: 'breached', no_data: 'no data yet' };
 const isOver = (item) => item.value !== null && item.value > item.threshold;
-/* One bad check, or one in doubt, is no breach; but the page shows it. */
+/* A value above its limit that is not a breach yet has a state of its own on the page. */
 const stateOf = (item) => (item.state === 'ok' && isOver(item) ? 'over' : item.state);
 
 function level(item) {
@@ -50,7 +50,7 @@ export function slosView({ model }) {
         if (!model.status) return;
         note.replaceChildren(items === null ? empty('The SLO watcher is restarting.', 'This takes a moment.') : items.length ? '' : empty('No SLO is on.'));
         const over = (items || []).filter((item) => item.state === 'breached').length;
-        setText(lead, items?.length ? over ? `${plural(over, 'SLO is', 'SLOs are')} breached.` : 'No SLO is breached. A breach takes several checks in a row, so that one bad minute warns nobody.' : '');
+        setText(lead, items?.length ? over ? `${plural(over, 'SLO is', 'SLOs are')} breached.` : 'No SLO is breached. A breach takes several checks in a row, so that one bad minute causes no warning.' : '');
         const at = model.now();
         rows(items || [], (item) => item.name, (item) => { const one = level(item); return { node: one.node, update: (now) => one.update(now, model.sloHistory.get(now.name) || [], at) }; });
     }

@@ -1,9 +1,9 @@
-/* stream.js - the daemon's events, and what happens when they stop coming.
- * EventSource would try again by itself, but says neither when, nor why it was refused; so the stream is read here. Who
- * comes back says what it has heard last, and is told what it has missed, or to begin anew. */
+/* stream.js - reads the daemon's event stream and reconnects when it breaks.
+ * Not EventSource, because that reports neither the reason of a failure nor when it will try again. A reconnect sends the id
+ * of the last event; the daemon then sends the events since, or `reset`. */
 import { problemOf } from './api.js';
 
-const SILENCE_MS = 40000; /* the daemon says something every 15 s, if only that it is there */
+const SILENCE_MS = 40000; /* the daemon sends at least a heartbeat every 15 s */
 const WAITS_S = [1, 2, 4, 8, 15];
 
 /* Calls lines(text) with each line of a body as it comes. */
@@ -48,7 +48,7 @@ export function listen(onEvent, onState) {
                 else if (line.startsWith('event: ')) name = line.slice(7);
                 else if (line.startsWith('data: ')) data.push(line.slice(6));
             });
-            throw new Error('The daemon has closed the connection.');
+            throw new Error('The daemon closed the connection.');
         } catch (error) {
             if (stopped || attempt !== own) return;
             lost(error.status ? error.message : 'The daemon cannot be reached.');

@@ -1,27 +1,27 @@
-/* strip.js - the day as 1,440 minutes, folded into as many lines as it needs to show each of them.
- * Above a line stands who is done, running or still to come; below it hangs whose cutoff was reached: so what went wrong is
- * told by its place and its shape, not by its colour alone, and the smallest of it can be seen. One path a state and line,
- * written anew only if it is another one. */
+/* strip.js - the day as 1,440 minutes, folded into as many lines as the width needs.
+ * Users that are done, running or pending are drawn above the line; users whose cutoff was reached hang below it. So a failure
+ * shows by its place, not by colour alone, and a single one is visible. Each line has one path per state, written only when
+ * it changes. */
 import { h, setAttr, setText, svg } from './dom.js';
 import { DAY_MINUTES, dueText, dueWords, number, plural } from './words.js';
 
 const LABELS = 17, TOP = 5;
-const SIZES = [{ up: 54, down: 20 }, { up: 32, down: 13 }]; /* of a line: where there are few of them, and many */
+const SIZES = [{ up: 54, down: 20 }, { up: 32, down: 13 }]; /* of a line, for few lines and for many */
 const FOLDS = [1440, 720, 480, 360, 240]; /* minutes a line */
 const LEAST_WIDTH = 1.25; /* of a minute, in pixels */
 const PARTS = ['success', 'running', 'pending', 'cutoff_reached'];
 
 export const waiting = (m) => Math.max(0, m.pending - m.running);
 
-/* What a minute has, in words; for the ear as well. */
+/* A minute as text, also for screen readers. */
 export function minuteWords(minute, m, day) {
     const time = dueWords(dueText(minute), day);
-    if (!m) return `${time}: nobody is due`;
-    const parts = [[m.success, 'success'], [m.cutoff_reached, 'cutoff'], [m.running, 'running'], [waiting(m), 'pending']].filter(([n]) => n > 0).map(([n, word]) => `${number(n)} ${word}`);
+    if (!m) return `${time}: no users due`;
+    const parts = [[m.success, 'success'], [m.cutoff_reached, 'cutoff reached'], [m.running, 'running'], [waiting(m), 'pending']].filter(([n]) => n > 0).map(([n, word]) => `${number(n)} ${word}`);
     return `${time}: ${plural(m.users, 'user')}, ${parts.join(', ')}`;
 }
 
-/* How high the parts of a minute are. Many make a high bar, but one is seen beside a million; and no part is lost. */
+/* The heights of a minute's parts: by square root, so that one user is visible beside a million, and no part is hidden. */
 export function heightsOf(m, most, up, down) {
     const of = (n, room) => (n > 0 ? Math.max(3, Math.sqrt(n / most) * room) : 0);
     const full = of(m.users, up), part = (n) => (n > 0 ? Math.max(1.5, n / m.users * full) : 0);
@@ -80,8 +80,8 @@ function row(first, minutes, width, { up, down }) {
 export function strip({ onPick }) {
     const place = h('div', { class: 'plot', tabindex: 0, role: 'slider', 'aria-label': 'Minute of the day', 'aria-describedby': 'strip-help', 'aria-valuemin': 0, 'aria-valuemax': DAY_MINUTES - 1, 'aria-orientation': 'horizontal' });
     const readout = h('p', { class: 'readout', 'aria-hidden': 'true' });
-    const help = h('p', { id: 'strip-help', class: 'unseen' }, 'Arrow keys go by minutes, Page Up and Page Down by hours. The users of the chosen minute are listed below; the hours stand in a table.');
-    const ruler = h('div'); /* as wide as the plot, and no higher for what is drawn there: an observer is to change nothing it observes */
+    const help = h('p', { id: 'strip-help', class: 'unseen' }, 'Arrow keys move by minutes, Page Up and Page Down by hours. The users of the selected minute are listed below. A table has the totals by hour.');
+    const ruler = h('div'); /* as wide as the plot and empty: an observer must not change what it observes */
     let rows = [], width = 0, shown = { minutes: [], most: 1, minute: 0, follows: true, now: null, window: 0, day: '2000-01-01' }, hovered = null;
 
     function lay() {
@@ -125,7 +125,7 @@ export function strip({ onPick }) {
     return {
         node: h('div', { class: 'strip' }, help, ruler, place, readout),
         update(next) { shown = { ...shown, ...next }; draw(); },
-        /* The time has gone on. */
+        /* Moves the line of the current minute. */
         mark(now) { if (now !== shown.now) { shown.now = now; rows.forEach((one) => one.mark(shown.minute, now, shown.window)); } },
         leave() { observer.disconnect(); },
     };

@@ -1,25 +1,25 @@
-/* today.js - did everybody get theirs today? The day at a glance, by hours, and down to the users of a minute. */
+/* today.js - how many users are done today: the day at a glance, by the hour, and down to the users of a minute. */
 import { figure, h, loading, setText, show } from './dom.js';
 import { hour } from './hour.js';
 import { minuteUsers } from './minute.js';
 import { goTo, linkTo } from './router.js';
 import { strip, waiting } from './strip.js';
-import { dayLong, dayOf, dueMinute, dueText, minuteOf, number, share } from './words.js';
+import { dayLong, dayOf, dueMinute, dueText, minuteOf, number, plural, share } from './words.js';
 
-/* The first thing one wants to know, as a sentence. anybody: is registered, if only for a later day. */
+/* The day in one sentence. anybody: users are registered, if only for a later day. */
 function verdict(t, anybody) {
-    if (t.users === 0) return anybody ? 'Nobody is due today' : 'Nobody is registered yet';
-    const open = t.pending;
-    if (t.cutoff_reached === 0 && open === 0) return `All ${number(t.users)} have theirs today`;
-    if (open === 0) return `${number(t.cutoff_reached)} of ${number(t.users)} did not get theirs`;
-    if (t.cutoff_reached === 0) return `${number(t.success)} of ${number(t.users)} have theirs, none was missed`;
-    return `${number(t.success)} of ${number(t.users)} have theirs, ${number(t.cutoff_reached)} did not`;
+    if (t.users === 0) return anybody ? 'No users are due today' : 'No users registered yet';
+    const open = t.pending, users = plural(t.users, 'user');
+    if (t.cutoff_reached === 0 && open === 0) return t.users === 1 ? `${users} done today` : `All ${users} done today`;
+    if (open === 0) return `${number(t.cutoff_reached)} of ${users} missed their cutoff`;
+    if (t.cutoff_reached === 0) return `${number(t.success)} of ${users} done, no cutoff missed`;
+    return `${number(t.success)} of ${users} done, ${number(t.cutoff_reached)} missed their cutoff`;
 }
 
-/* The strip, for who would rather have it in numbers. Drawn only while it is open. */
+/* The strip as a table. Drawn only while it is open. */
 function table() {
     const body = h('tbody');
-    const node = h('details', { class: 'alternative' }, h('summary', null, 'By the hour, as a table'),
+    const node = h('details', { class: 'alternative' }, h('summary', null, 'Table by hour'),
         h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'The day by the hour' }, h('table', { class: 'numbers' },
             h('thead', null, h('tr', null, ['Hour (UTC)', 'Users', 'Success', 'Cutoff', 'Running', 'Pending'].map((name) => h('th', { scope: 'col' }, name)))), body)));
     const cells = Array.from({ length: 24 }, (_, i) => {
@@ -43,13 +43,13 @@ function table() {
 
 function welcome(may) {
     return h('section', { class: 'card welcome' },
-        h('h2', null, 'A first user'),
-        h('p', null, 'Each user has something once a day, by a time of their own. diurnal attempts it in the hour before, and by the cutoff has written what came of it.'),
+        h('h2', null, 'Register the first user'),
+        h('p', null, 'diurnal runs one job a day for each user, before the user’s cutoff. It starts attempts when the window before the cutoff opens, and records the outcome.'),
         may('operate') ? h('p', null, h('a', { class: 'button primary', href: linkTo('users', [], { register: '1' }) }, 'Register a user'), ' ', h('a', { class: 'button', href: linkTo('users', [], { import: '1' }) }, 'Import a file'))
-            : h('p', null, 'This session may look only: a token of scope operate may register them.'));
+            : h('p', null, 'This session is read-only. Registering users needs a token with scope operate.'));
 }
 
-/* All below the title. */
+/* Everything below the title. */
 function sheet({ model, may }) {
     const figures = { success: figure('Success', 'success'), running: figure('Running', 'running'), pending: figure('Pending', 'pending'), cutoff_reached: figure('Cutoff reached', 'cutoff_reached') };
     const pick = (minute) => goTo(linkTo('today', [dueText(minute)]), { replace: true });
@@ -64,7 +64,7 @@ function sheet({ model, may }) {
         draw(t, anybody) {
             figures.success.set(number(t.success), share(t.success, t.users));
             figures.cutoff_reached.set(number(t.cutoff_reached), share(t.cutoff_reached, t.users));
-            figures.running.set(number(t.running), model.status ? `of ${number(model.status.executor.max_concurrency)} at once` : '');
+            figures.running.set(number(t.running), model.status ? `of ${plural(model.status.executor.max_concurrency, 'slot')}` : '');
             figures.pending.set(number(t.pending - t.running), share(t.pending - t.running, t.users));
             show(first, !anybody);
             show(minutes, anybody);
@@ -86,7 +86,7 @@ function sheet({ model, may }) {
 
 export function todayView({ model, route, may }) {
     const title = h('h1', null, 'Today'), date = h('p', { class: 'over' }), content = h('div', null, loading());
-    let below = null, chosen = null, lastMinute = null; /* below: made when there is something to show, so that the page is there sooner */
+    let below = null, chosen = null, lastMinute = null; /* below: made when there is something to show, so that the title paints sooner */
 
     const read = (where) => { chosen = dueMinute(where.args[0]); };
     const nowMinute = () => (model.day ? minuteOf(model.now()) : null);
@@ -94,7 +94,7 @@ export function todayView({ model, route, may }) {
     const choose = () => below.choose(minute(), nowMinute(), chosen === null);
 
     function draw() {
-        setText(date, `${dayLong(model.day ?? dayOf(model.now()))}, a day of UTC`);
+        setText(date, `${dayLong(model.day ?? dayOf(model.now()))} (UTC)`);
         if (!model.totals) return;
         if (!below) content.replaceChildren((below = sheet({ model, may })).node);
         const anybody = model.totals.users > 0 || model.status?.store.users > 0;

@@ -1,32 +1,32 @@
-/* users.js - who is registered: looking for them, registering one or a file of them. */
+/* users.js - the registered users: search, register one, import a file. */
 import { ask, page, userPath } from './api.js';
 import { chip, dialog, empty, failure, h, later, loading, rowsIn, say, setText, show, theirs } from './dom.js';
 import { openImport } from './import.js';
 import { goTo, linkTo } from './router.js';
-import { due, dueMinute, number, when } from './words.js';
+import { due, dueMinute, number, plural, when } from './words.js';
 
 const PAGE = 50;
 const TIME = { class: 'time', inputmode: 'numeric', maxlength: 5, placeholder: 'HH:MM', autocomplete: 'off', spellcheck: 'false' };
 const field = (id, label, input, hint) => h('div', { class: 'field' }, h('label', { for: id }, label), input, hint && h('span', { class: 'hint', id: id + '-hint' }, hint));
 
-/* Of a text as people write it: 8:00 is 08:00. */
+/* People write 8:00 for 08:00. */
 const asDue = (text) => text.trim().replace(/^(\d):/, '0$1:');
 
 export function openRegister({ model, onDone }) {
     const id = h('input', { id: 'new-id', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off', required: true, 'aria-describedby': 'new-id-hint' });
     const time = h('input', { id: 'new-due', required: true, 'aria-describedby': 'new-due-hint', ...TIME });
-    const from = h('select', { id: 'new-from' }, h('option', { value: '' }, 'as soon as its cutoff can be kept'), h('option', { value: 'today' }, 'today, even if its cutoff has passed'));
+    const from = h('select', { id: 'new-from' }, h('option', { value: '' }, 'at the next cutoff'), h('option', { value: 'today' }, 'today, even if the cutoff has passed'));
     const one = dialog({
         title: 'Register a user', action: 'Register',
-        body: [field('new-id', 'Id', id, 'As your application knows the user; 1 to 128 bytes.'),
+        body: [field('new-id', 'Id', id, 'The id your application uses for the user; 1 to 128 bytes.'),
             field('new-due', 'Due every day at (UTC)', time, `The cutoff. It is now ${new Date(model.now()).toISOString().slice(11, 16)} UTC.`),
-            field('new-from', 'Begins', from)],
+            field('new-from', 'First day', from)],
         async act() {
             const at = asDue(time.value);
-            if (!id.value) { id.focus(); throw new Error('An id is wanted.'); }
-            if (dueMinute(at) === null) { time.focus(); throw new Error('The time is HH:MM, from 00:00 to 23:59.'); }
+            if (!id.value) { id.focus(); throw new Error('Enter an id.'); }
+            if (dueMinute(at) === null) { time.focus(); throw new Error('Invalid time; use HH:MM, for example 08:00.'); }
             const user = await ask('PUT', userPath(id.value), { due: at, ...(from.value && { starts_on: from.value }) });
-            say(`${user.id} is registered, due at ${user.due} UTC.`);
+            say(`Registered ${user.id}, due at ${user.due} UTC.`);
             onDone(user);
         },
     });
@@ -35,7 +35,7 @@ export function openRegister({ model, onDone }) {
 
 export function usersView({ model, route, may }) {
     const filters = { q: '', status: '', due_from: '', due_to: '' };
-    const q = h('input', { id: 'q', type: 'search', placeholder: 'begins with…', autocomplete: 'off', spellcheck: 'false' });
+    const q = h('input', { id: 'q', type: 'search', placeholder: 'starts with…', autocomplete: 'off', spellcheck: 'false' });
     const status = h('select', { id: 'status' }, [['', 'any'], ['success', 'success'], ['cutoff_reached', 'cutoff reached']].map(([value, text]) => h('option', { value }, text)));
     const from = h('input', { id: 'due_from', 'aria-label': 'Due from', ...TIME }), to = h('input', { id: 'due_to', 'aria-label': 'Due to', ...TIME });
     const total = h('p', { class: 'lead' }), note = h('div'), place = h('p', { class: 'place' });
@@ -59,7 +59,7 @@ export function usersView({ model, route, may }) {
             show(back, cursors.length > 1);
             show(next, Boolean(following));
             setText(place, seen > 0 ? `${number(first + 1)} to ${number(first + seen)}` : '');
-            note.replaceChildren(seen > 0 ? '' : cursors.length > 1 ? empty('There are no more.') : any ? empty('Nobody is like that.', 'Ids are looked for by how they begin, and times are UTC.') : empty('Nobody is registered yet.'));
+            note.replaceChildren(seen > 0 ? '' : cursors.length > 1 ? empty('No more users.') : any ? empty('No users match.', 'The search matches the start of the id. Times are UTC.') : empty('No users registered yet.'));
         } catch (error) {
             if (error.name === 'AbortError') return;
             show(table, false);
@@ -77,13 +77,13 @@ export function usersView({ model, route, may }) {
                 key = fresh;
                 time.replaceChildren(due(now.due, model.day || '2000-01-01'));
                 setText(last, now.last_date || '–');
-                state.replaceChildren(now.status ? chip(now.status) : h('span', { class: 'none' }, now.starts_on > (model.day || now.starts_on) ? `begins ${now.starts_on}` : 'none yet'));
+                state.replaceChildren(now.status ? chip(now.status) : h('span', { class: 'none' }, now.starts_on > (model.day || now.starts_on) ? `starts ${now.starts_on}` : 'no outcome yet'));
                 run.replaceChildren(when(now.last_run_at));
             },
         };
     }
 
-    /* What is filled in is in the address, and what is in the address is filled in. */
+    /* The filters and the address always agree. */
     const changed = later(250, () => {
         for (const input of [from, to]) {
             const at = asDue(input.value), good = input.value === '' || dueMinute(at) !== null;
@@ -109,7 +109,7 @@ export function usersView({ model, route, may }) {
     const register = () => openRegister({ model, onDone: (user) => goTo(linkTo('users', [user.id])) });
     const bring = () => openImport({ onDone: () => { if (table.isConnected) read(); } });
     const buttons = may('operate') && h('div', { class: 'actions' }, h('button', { type: 'button', class: 'primary', onclick: register }, 'Register a user'), h('button', { type: 'button', onclick: bring }, 'Import a file'));
-    const tell = () => setText(total, model.status ? `${number(model.status.store.users)} are registered.` : '\u00a0');
+    const tell = () => setText(total, model.status ? `${plural(model.status.store.users, 'registered user')}` : '\u00a0');
 
     show(table, false);
     take(route);

@@ -1,11 +1,10 @@
-/* words.js - numbers, times and durations as people write them. Times are UTC; the local time stands beside them where it
- * is another one. */
+/* words.js - formats numbers, times and durations. Times are UTC; if the local time differs, it stands beside them. */
 import { h } from './dom.js';
 
 export const MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR, DAY_MINUTES = 1440;
 const two = (n) => String(n).padStart(2, '0');
 
-/* 1,234,567; of what is no whole number, three digits that say something. */
+/* 1,234,567; a fraction has three significant digits. */
 export function number(n) {
     if (!Number.isFinite(n)) return '–';
     const text = Number.isInteger(n) || Math.abs(n) >= 1000 ? String(Math.round(n)) : String(Number(n.toPrecision(3)));
@@ -13,7 +12,7 @@ export function number(n) {
 }
 export const plural = (n, one, many = one + 's') => `${number(n)}\u00a0${n === 1 ? one : many}`;
 
-/* Nearly all is not all, and nearly none not none. */
+/* 100 % only if all, and 0 % only if none. */
 export function share(part, whole) {
     if (!whole) return '–';
     const percent = 100 * part / whole;
@@ -59,7 +58,7 @@ export const minuteOf = (ms) => Math.floor(ms / MINUTE) % DAY_MINUTES;
 export const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10);
 export const dayStart = (day) => Date.parse(day + 'T00:00:00Z');
 
-/* Not Intl's: to make one of its formats takes a browser some ten milliseconds, before anything is drawn. */
+/* Not Intl: making one of its formats takes some 10 ms before the first paint. */
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 export function dayLong(day) {
@@ -75,13 +74,13 @@ export function dayShort(day) {
 
 export const clock = (ms) => new Date(ms).toISOString().slice(11, 19);
 
-/* Where we are, if the time is another one there. */
+/* True if the local time differs from UTC. */
 export const isElsewhere = (ms) => new Date(ms).getTimezoneOffset() !== 0;
 export function zone(ms) {
     const part = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(ms).find((p) => p.type === 'timeZoneName');
     return part ? part.value : 'here';
 }
-/* HH:MM here; a day before or after is said. */
+/* Local HH:MM, with +1 d or −1 d if the date differs. */
 export function localTime(ms, seconds = false) {
     const at = new Date(ms);
     const days = Math.round((Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) - Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate())) / DAY);
@@ -90,13 +89,13 @@ export function localTime(ms, seconds = false) {
 
 const aside = (ms, text) => isElsewhere(ms) && h('span', { class: 'local', title: `${text} ${zone(ms)}` }, h('span', { class: 'unseen' }, ', here '), text);
 
-/* An instant as the API says it, with its day where that is not `today`. */
+/* An instant of the API, with its date unless that is `today`. */
 export function when(instant, today) {
     if (!instant) return h('span', { class: 'none' }, '–');
     const ms = Date.parse(instant), day = dayOf(ms);
     return h('time', { datetime: instant, class: 'when' }, day === today ? '' : `${day} `, clock(ms), aside(ms, localTime(ms, true)));
 }
-/* A due minute, HH:MM of each day. */
+/* A due time, HH:MM. */
 export function due(text, day) {
     const ms = dayStart(day) + dueMinute(text) * MINUTE;
     return h('span', { class: 'when' }, text, aside(ms, localTime(ms)));

@@ -12,9 +12,10 @@ static route_step reply_session(const api_world *w, exchange *x, uint64_t token)
     const dn_token *t = auth_token(w->auth, token);
 
     if (!t) return reply_unauthorized(x, "the token was revoked");
+    const char *tenant = t->tenant_len > 0 ? t->tenant : NULL;
     return reply_json(x, 200,
-                      json_pack("{s:s%, s:s}", "name", t->name, (size_t)t->name_len, "scope",
-                                dn_scope_text(t->scope)));
+                      json_pack("{s:s%, s:s, s:s?}", "name", t->name, (size_t)t->name_len, "scope",
+                                dn_scope_text(t->scope), "tenant", tenant));
 }
 
 static void set_cookie(const api_world *w, exchange *x, const char *value, int max_age_s) {
