@@ -176,7 +176,7 @@ const tests = {
         await withPage({ file: fileOf('year') }, async (page) => {
             assert.ok(await page.locator('#days svg .data').count() > 0);
             const before = await page.textContent('#worst');
-            const worst = await page.$eval('#day optgroup[label="The worst"] option', (node) => [node.value, node.textContent]);
+            const worst = await page.$eval('#day optgroup[label="Most failures"] option', (node) => [node.value, node.textContent]);
             await page.selectOption('#day', worst[0]);
             const after = await page.textContent('#worst');
             assert.notEqual(after, before);
@@ -223,7 +223,7 @@ const tests = {
     async a_run_in_which_nothing_happened_says_so() {
         await withPage({ file: fileOf('empty') }, async (page) => {
             assert.equal(await page.locator('.plot').count(), 0);
-            assert.equal(await page.textContent('h1'), 'No day ended for anybody in this run');
+            assert.equal(await page.textContent('h1'), 'No user\u2011day ended in this run');
             for (const id of CHARTS) assert.ok((await page.textContent(`#${id} .empty`)).length > 10, id);
         });
     },

@@ -1,7 +1,7 @@
-/* chart.js - the frame of every chart: its name, what its colours mean, what it says at the place one points at, by mouse,
- * finger or keyboard, and the same as a table. */
+/* chart.js - the frame of every chart: title, legend, a readout of the point selected by mouse, finger or keyboard, and the
+ * same data as a table. */
 
-/* Built when it is opened: a year's worth of rows is nothing to lay out for nobody. */
+/* Built when it is opened, because a year of rows takes long to lay out. */
 function tableOf(name, table) {
     const details = el('details', { class: 'numbers' }, el('summary', {}, 'As a table', el('span', { class: 'unseen' }, ': ' + name)));
     function build() {
@@ -42,7 +42,7 @@ function chart(o) {
         plot.setAttribute('aria-valuenow', at);
         plot.setAttribute('aria-valuetext', text);
         if (!view) return;
-        /* Around what is narrow, not over it. */
+        /* Wider than a narrow bar, so that the bar stays visible. */
         const spot = view.spot(at), more = spot.width < 6 ? 2 : 0;
         fill(cursor, { ...spot, x: spot.x - more, width: spot.width + 2 * more }, []);
     }
@@ -71,7 +71,7 @@ function chart(o) {
     plot.addEventListener('keydown', (event) => {
         if (event.altKey || event.ctrlKey || event.metaKey) return;
         const row = o.row ? o.row() : 0, page = Math.max(1, Math.round(o.len / 24));
-        /* Above the first row and below the last there is none. */
+        /* Stay in the first and the last row. */
         const above = at < row ? at : at - row, below = at + row < o.len ? at + row : at;
         const to = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: row ? above : at + 1, ArrowDown: row ? below : at - 1,
             PageUp: at + page, PageDown: at - page, Home: 0, End: o.len - 1 }[event.key];

@@ -1,4 +1,4 @@
-/* data.js - the run, out of the JSON beside this script. */
+/* data.js - the run, read from the JSON in this page. */
 
 const run = JSON.parse(document.getElementById('run').textContent);
 
@@ -28,7 +28,7 @@ const most = (list) => list.reduce((max, n) => Math.max(max, n), 0);
 const indexOfMost = (list) => list.reduce((best, n, i) => (n > list[best] ? i : best), 0);
 const marksOf = (kind) => run.marks.filter((mark) => mark.kind === kind);
 
-/* The due minutes in which not everybody succeeded, the worst first; of equals the earliest. */
+/* The due minutes with failures, most failures first; of equals the earliest. */
 function worstMinutes(strip) {
     const minutes = [];
     for (let due = 0; due < 1440; due++) {
@@ -38,7 +38,7 @@ function worstMinutes(strip) {
     return minutes.sort((a, b) => b.failed - a.failed || a.due - b.due);
 }
 
-/* What the clock on the wall showed at so many milliseconds after the start; null: too many steps to know. */
+/* The wall clock at steady_ms after the start; null if the report lacks some of its steps. */
 function wallAt(steady_ms) {
     const steps = marksOf('clock');
     if (run.marks_count.clock > steps.length) return null;

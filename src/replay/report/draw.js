@@ -11,15 +11,15 @@ const el = (tag, attributes, ...children) => fill(document.createElement(tag), a
 const svg = (tag, attributes, ...children) =>
     fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 
-/* Somebody else's text, which may run from right to left: it turns nothing around it. */
+/* Text from outside. It may run right to left, so it is isolated from the text around it. */
 const theirs = (text) => el('bdi', {}, text);
 
-/* Marks that are steps of 1, 2 or 5 apart; the last is the top of the axis. */
+/* Ticks in steps of 1, 2 or 5; the last is the top of the axis. */
 function niceTicks(max, wanted) {
     if (max <= 0) return [0, 1];
     const rough = max / wanted, size = 10 ** Math.floor(Math.log10(rough));
     let step = [1, 2, 5, 10].map((n) => n * size).find((n) => n >= rough * 0.999);
-    if (max >= 1) step = Math.max(step, 1); /* what is counted here is whole */
+    if (max >= 1) step = Math.max(step, 1); /* counts are integers */
     const ticks = [];
     for (let i = 0; i === 0 || ticks[i - 1] < max * 0.999; i++) ticks.push(Number((i * step).toPrecision(12)));
     return ticks;
@@ -40,7 +40,7 @@ function monthTicks(from, to, wanted) {
     }
 }
 
-/* Where the axis of time has its marks, and what stands there: a date where a day begins, if there are several. */
+/* The ticks of the time axis and their labels: a date at the start of a day if the run has several. */
 function timeTicks(from, to, wanted) {
     const step = TIME_STEPS.find((n) => (to - from) / n <= wanted);
     if (!step) return monthTicks(from, to, wanted);
@@ -62,7 +62,7 @@ function drawYAxis(root, width, height, ticks, y, format) {
     }
 }
 
-/* What would stand half outside is moved in. */
+/* A label at the edge is aligned to stay inside. */
 function drawXLabel(root, width, x, y, text) {
     const half = text.length * 3.2;
     const anchor = x - half < LEFT - 20 ? 'start' : x + half > width ? 'end' : 'middle';
@@ -77,7 +77,7 @@ function drawTimeAxis(root, width, height, x, from, to) {
     }
 }
 
-/* A dashed line with its name; above the scale it lies at the top, and says so. */
+/* A dashed line with its name. A limit above the scale is drawn at the top and says so. */
 function drawLimit(root, width, y, limit, top) {
     const above = limit.value > top, at = above ? TOP - 4 : y(limit.value);
     const under = at < 26;
@@ -86,7 +86,7 @@ function drawLimit(root, width, y, limit, top) {
             `${above ? '↑ ' : ''}${limit.name} ${limit.text}${above ? ', off the scale' : ''}`));
 }
 
-/* Lines across, for what has no colour alone: the tile is drawn once and used by its name. */
+/* A hatch pattern, so that no state depends on colour alone. */
 function hatch(id, className) {
     return svg('pattern', { id, width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
         svg('rect', { class: className, width: 6, height: 6 }), svg('line', { class: 'hatch', y2: 6 }));

@@ -1,4 +1,4 @@
-/* spread.js - how long things took: durations along an axis on which ten times as long is one step further. */
+/* spread.js - distributions of durations, on a logarithmic axis. */
 
 const IN_TEN = 10; /* bars from 1 to 10 */
 
@@ -17,7 +17,7 @@ function spreadChart(o) {
     const total = sum(o.series.flatMap((s) => s.buckets.map((b) => b[2])));
     if (total === 0) return chart({ id: o.id, title: o.title, note: o.note, empty: o.empty });
 
-    /* What takes no time at all stands beside the least that can be told. */
+    /* A logarithm has no zero, so a duration below the least counts as the least. */
     const least = o.least, place = (ms) => Math.log10(Math.max(ms, least));
     const slot = (ms) => Math.floor(place(ms) * IN_TEN + 1e-9);
     const lowest = Math.min(...o.series.flatMap((s) => s.buckets.map((b) => slot(b[0]))));
@@ -47,14 +47,14 @@ function spreadChart(o) {
             });
             if (path) root.append(svg('path', { class: 'data fill-' + s.class, d: path }));
         });
-        /* Of the finest set of round durations that has room. */
+        /* The finest set of round durations whose labels fit. */
         const shown = (set) => set.map((ms) => ({ ms, at: x(ms) })).filter(({ at }) => at >= LEFT - 1 && at <= width - RIGHT + 1);
         const roomy = (set) => shown(set).every(({ at }, i, all) => i === 0 || at - all[i - 1].at > 52);
         for (const { ms, at } of shown(ROUND.find(roomy) || [])) {
             root.append(svg('line', { class: 'axis', x1: at, x2: at, y1: bottom, y2: bottom + 4 }));
             drawXLabel(root, width, at, height - 6, duration(ms));
         }
-        /* Quantiles that lie together share a line and its name. */
+        /* Quantiles close to each other share a line and a label. */
         const lines = [];
         for (const [text, ms] of [['p50', o.p50], ['p95', o.p95], ['p99', o.p99]]) {
             const before = lines[lines.length - 1];
@@ -80,19 +80,19 @@ function spreadChart(o) {
         tools: el('p', { class: 'figures' }, [['p50', o.p50], ['p95', o.p95], ['p99', o.p99], ['longest', o.max]].map(([text, ms]) =>
             el('span', {}, el('b', {}, text), ' ', duration(ms)))),
         say: (i) => `${name(i)}: ${words(i)}, ${share(all[i], total)} of all`,
-        table: { head: ['Took', ...o.series.map((s) => s.name), 'Share'],
+        table: { head: ['Duration', ...o.series.map((s) => s.name), 'Share'],
             rows: () => all.flatMap((n, i) => (n === 0 ? [] : [[name(i), ...counts.map((bars) => number(bars[i])), share(n, total)]])) } });
 }
 
 function spreadCharts() {
     const l = run.latency, t = run.tick_wall;
     return [
-        spreadChart({ ...l, id: 'latency', title: 'How long jobs took', note: 'Attempts by their duration, on a scale of tens.', one: 'job', least: 1,
-            empty: 'No job ended in this run.',
+        spreadChart({ ...l, id: 'latency', title: 'Job durations', note: 'Attempts by duration, on a logarithmic scale.', one: 'job', least: 1,
+            empty: 'No jobs ended in this run.',
             series: [{ class: 'good', name: 'ok', buckets: l.ok }, { class: 'cut', name: 'error', buckets: l.error }, { class: 'miss', name: 'timeout', buckets: l.timeout }],
             limit: run.job_p95_max_ms > 0 ? { name: 'job_p95_max_ms', value: run.job_p95_max_ms, text: duration(run.job_p95_max_ms) } : null }),
-        spreadChart({ ...t, id: 'ticks', title: 'How long ticks took', note: 'On the machine that replayed, by its clock: the one thing here that differs from run to run.', one: 'tick', least: 0.001,
-            empty: 'There was no tick in this run.',
+        spreadChart({ ...t, id: 'ticks', title: 'Tick durations', note: 'Measured by the clock of the replaying machine, so these numbers differ from run to run.', one: 'tick', least: 0.001,
+            empty: 'No ticks in this run.',
             series: [{ class: 'depth', name: 'ticks', buckets: t.all }],
             limit: run.tick_budget_ms > 0 ? { name: 'tick_budget_ms', value: run.tick_budget_ms, text: duration(run.tick_budget_ms) } : null }),
     ];

@@ -1,4 +1,4 @@
-/* strip.js - the day as 1,440 minutes: who was due in each, and how it ended for them; and the days beside each other. */
+/* strip.js - the day as 1,440 due minutes with the outcomes of each; and a chart of the days. */
 
 const stripName = (strip) => (strip.day === null ? 'All days' : dayName(strip.day));
 const stripFailed = (strip) => sum(strip.cutoff_reached) + sum(strip.missed);
@@ -6,7 +6,7 @@ const stripFailed = (strip) => sum(strip.cutoff_reached) + sum(strip.missed);
 /* As many minutes in a row as can be told apart. */
 const minutesInRow = (width) => (width >= 1000 ? 360 : width >= 640 ? 180 : width >= 480 ? 120 : 60);
 
-/* chosen() is the strip of the day that was picked. */
+/* chosen() is the strip of the selected day. */
 function stripChart(chosen, tools) {
     let inRow = 360;
     const due = (i) => chosen().success[i] + chosen().cutoff_reached[i] + chosen().missed[i];
@@ -14,12 +14,12 @@ function stripChart(chosen, tools) {
 
     function words(i) {
         const strip = chosen(), late = strip.late_success[i];
-        if (due(i) === 0) return 'nobody due';
+        if (due(i) === 0) return 'no users due';
         return `${plural(due(i), 'user-day')} due: ${number(strip.success[i])} succeeded, ${number(strip.cutoff_reached[i])} reached the cutoff, `
-            + `${number(strip.missed[i])} missed${late > 0 ? `; ${plural(late, 'success', 'successes')} came late` : ''}`;
+            + `${number(strip.missed[i])} missed${late > 0 ? `; ${plural(late, 'success', 'successes')} came too late` : ''}`;
     }
 
-    /* The heights of a minute's three parts: what did not succeed is never too little to be seen. */
+    /* The heights of a minute's three parts. A failure is always high enough to be visible. */
     function parts(i, full, tallest) {
         const strip = chosen(), all = due(i);
         if (all === 0) return [0, 0, 0];
@@ -49,7 +49,7 @@ function stripChart(chosen, tools) {
                 root.append(svg('text', { class: 'tick', x: x(row * inRow + minute), y: base + 15, 'text-anchor': 'middle' }, dueName(row * inRow + minute)));
             }
         }
-        /* Minutes that look alike are one bar. */
+        /* Adjacent minutes of equal heights are drawn as one bar. */
         for (let i = 0, end; i < 1440; i = end) {
             const heights = parts(i, bar, tallest), key = heights.join();
             for (end = i + 1; end < 1440 && end % inRow !== 0 && parts(end, bar, tallest).join() === key;) end++;
@@ -70,28 +70,28 @@ function stripChart(chosen, tools) {
 
     const failing = worstMinutes(chosen());
     return chart({ id: 'strip', title: 'The day, minute by minute', tools,
-        note: 'Each bar is a due minute (UTC), coloured by how the day ended for those who were due; the taller, the more there were.',
-        empty: run.user_days === 0 ? 'No day ended for anybody: there is nothing to colour.' : null,
-        legend: [['swatch-good bar', 'succeeded'], ['swatch-cut bar', 'reached the cutoff'], ['swatch-miss bar hatched', 'missed'], ['track', 'nobody due']],
+        note: 'Each bar is a due minute (UTC), coloured by the outcomes of its user-days; a taller bar has more of them.',
+        empty: run.user_days === 0 ? 'No user-day ended in this run.' : null,
+        legend: [['swatch-good bar', 'succeeded'], ['swatch-cut bar', 'reached the cutoff'], ['swatch-miss bar hatched', 'missed'], ['track', 'no users due']],
         len: 1440, start: failing.length > 0 ? failing[0].due : indexOfMost(dueOfAll()), draw, row: () => inRow,
         say: (i) => `${dueName(i)}: ${words(i)}`,
-        table: { head: ['Due (UTC)', 'User-days', 'Succeeded', 'Reached the cutoff', 'Missed', 'Came late'],
+        table: { head: ['Due (UTC)', 'User-days', 'Succeeded', 'Reached the cutoff', 'Missed', 'Late successes'],
             rows: () => dueOfAll().flatMap((n, i) => (n === 0 ? [] : [[dueName(i), number(n), number(chosen().success[i]), number(chosen().cutoff_reached[i]),
                 number(chosen().missed[i]), number(chosen().late_success[i])]])) } });
 }
 
 /* ---- Which day ---- */
 
-/* The days that were kept minute by minute: the worst first, for one who looks for trouble. */
+/* The days kept minute by minute, those with the most failures first. */
 function dayPicker(pick) {
     const kept = run.strips.map((strip, i) => ({ i, strip, failed: stripFailed(strip) })).slice(1);
     if (kept.length < 2) return null;
-    const option = ({ i, strip, failed }) => el('option', { value: i }, stripName(strip) + (failed > 0 ? ` (${number(failed)} not succeeded)` : ''));
+    const option = ({ i, strip, failed }) => el('option', { value: i }, stripName(strip) + (failed > 0 ? ` (${number(failed)} failed)` : ''));
     const bad = kept.filter((k) => k.failed > 0).sort((a, b) => b.failed - a.failed || a.i - b.i);
     const select = el('select', { id: 'day' },
         el('option', { value: 0 }, `All ${number(run.days.day.length)} days together`),
-        bad.length > 0 && el('optgroup', { label: 'The worst' }, bad.slice(0, 10).map(option)),
-        el('optgroup', { label: kept.length < run.days.day.length ? 'First, last and worst' : 'Each day' }, kept.map(option)));
+        bad.length > 0 && el('optgroup', { label: 'Most failures' }, bad.slice(0, 10).map(option)),
+        el('optgroup', { label: kept.length < run.days.day.length ? 'First, last and most failures' : 'All days' }, kept.map(option)));
     select.addEventListener('change', () => pick(run.strips[Number(select.value)]));
     return el('p', { class: 'picker' }, el('label', { for: 'day' }, 'Day'), select);
 }
@@ -129,10 +129,10 @@ function daysChart() {
     }
     const failed = d.day.map((_, i) => d.cutoff_reached[i] + d.missed[i]);
     return chart({ id: 'days', title: 'Day by day', len, draw, start: most(failed) > 0 ? indexOfMost(failed) : 0,
-        note: 'User-days by the date of their cutoff, and how they ended.' + (d.left_out > 0 ? ' The run has more days than a page shows; these are the ones it kept.' : ''),
+        note: 'User-days by the date of their cutoff and their outcome.' + (d.left_out > 0 ? ' The run has more days than this page can show; the rest are left out.' : ''),
         legend: [['swatch-good bar', 'succeeded'], ['swatch-cut bar', 'reached the cutoff'], ['swatch-miss bar hatched', 'missed']],
         say: (i) => `${dayName(d.day[i])}: ${number(d.success[i])} of ${plural(all[i], 'user-day')} succeeded, ${number(d.cutoff_reached[i])} reached the cutoff, ${number(d.missed[i])} missed; ${plural(d.starts[i], 'attempt')}`,
-        table: { head: ['Day', 'Succeeded', 'Reached the cutoff', 'Missed', 'Came late', 'Attempts'],
+        table: { head: ['Day', 'Succeeded', 'Reached the cutoff', 'Missed', 'Late successes', 'Attempts'],
             rows: () => d.day.map((day, i) => [dayName(day), ...[d.success, d.cutoff_reached, d.missed, d.late_success, d.starts].map((c) => number(c[i]))]) } });
 }
 

@@ -1,12 +1,11 @@
-/* times.js - what happened along the run: attempts, queue and slots over one axis of time, and what was unusual beside
- * them. */
+/* times.js - attempts, queue and slots over time, and the unusual events on the same axis. */
 
 const time = run.time;
 const begins = (i) => run.start_ms + i * time.width_ms;
 const ends = (i) => Math.min(begins(i) + time.width_ms, Math.max(run.end_ms, begins(i) + 1));
 const several = run.span_ms > DAY;
 
-/* "08:00–08:01", with its date where there are several, and what the clock showed if it had been set. */
+/* "08:00–08:01", with a date if the run has several, and the time the clock showed if it had been set. */
 function stretchName(i) {
     const from = begins(i), to = ends(i), finest = time.width_ms % MINUTE === 0 ? MINUTE : time.width_ms % 1000 === 0 ? 1000 : 1;
     const wall = wallAt(from - run.start_ms);
@@ -28,7 +27,7 @@ function drawMarks(root, x, id, bottom) {
     }
 }
 
-/* Steps: a stretch is as high from its begin to its end. */
+/* A step line: constant within each interval. */
 function stepPath(values, x, y, last) {
     let path = '', before = null;
     values.forEach((value, i) => {
@@ -39,7 +38,7 @@ function stepPath(values, x, y, last) {
     return path + `H${x(last).toFixed(1)}`;
 }
 
-/* What else there was in a stretch. */
+/* The unusual events within an interval. */
 function meanwhile(i) {
     const from = begins(i) - run.start_ms, to = ends(i) - run.start_ms;
     const marks = run.marks.filter((mark) => mark.from_ms < to && (mark.from_ms >= from || mark.from_ms + markLasts(mark) > from));
@@ -71,7 +70,7 @@ function timeChart(o) {
         for (const s of o.series) {
             if (s.kind === 'bar') {
                 const low = floor.slice();
-                /* One timeout among a million is still to be seen. */
+                /* One timeout among a million stays visible. */
                 s.values.forEach((value, i) => { floor[i] += value > 0 ? Math.max(value, 1.5 * max / (bottom - TOP)) : 0; });
                 let path = '';
                 s.values.forEach((value, i) => {
@@ -97,7 +96,7 @@ function timeChart(o) {
             rows: () => tops.flatMap((value, i) => (value > 0 ? [[instant(begins(i)), ...o.series.map((s) => number(s.values[i]))]] : [])) } });
 }
 
-/* ---- What was unusual ---- */
+/* ---- Unusual events ---- */
 
 const MARK_NAMES = { crash: 'Process down', clock: 'Clock set', store: 'Disk full' };
 const SLO_UNITS = { tick_budget: 'ms', job_latency: 'ms', saturation: '%', cutoff_miss_rate: '%', queue_pressure: 'waiting' };
@@ -159,9 +158,9 @@ function lanesChart() {
             find: (px, py) => run.marks.reduce((best, mark, i) => (distance(mark, px, py) < distance(run.marks[best], px, py) ? i : best), 0) };
     }
     const left = sum(Object.values(run.marks_count)) - run.marks.length;
-    return chart({ id: 'marks', title: 'What was unusual', len: run.marks.length, draw,
-        note: left > 0 ? `${number(left)} more are not shown: of each kind the first 256 are kept.` : null,
-        empty: run.marks.length === 0 ? 'Nothing: no crash, no step of the clock, no full disk, no SLO breached.' : null,
+    return chart({ id: 'marks', title: 'Unusual events', len: run.marks.length, draw,
+        note: left > 0 ? `${number(left)} more are not shown; the report keeps the first 256 of each kind.` : null,
+        empty: run.marks.length === 0 ? 'None: no crash, no step of the clock, no full disk, no breached SLO.' : null,
         legend: [['mark-crash', 'process down'], ['mark-clock', 'clock set'], ['mark-store', 'disk full'], ['mark-slo', 'SLO breached']]
             .filter(([name]) => marksOf(name.slice(5)).length > 0),
         say: (i) => `${instant(run.start_ms + run.marks[i].from_ms)}: ${markWords(run.marks[i])}`,
@@ -169,28 +168,28 @@ function lanesChart() {
             rows: () => run.marks.map((mark) => [instant(run.start_ms + mark.from_ms), markWords(mark)]) } });
 }
 
-/* ---- The three of them ---- */
+/* ---- The charts ---- */
 
 const WIDTHS = new Map([[1000, 'second'], [MINUTE, 'minute'], [HOUR, 'hour'], [DAY, 'day']]);
-const each = () => WIDTHS.get(time.width_ms) || 'stretch of ' + duration(time.width_ms);
+const each = () => WIDTHS.get(time.width_ms) || 'interval of ' + duration(time.width_ms);
 
 function timeCharts() {
-    const none = 'No job ran in this run.';
+    const none = 'No jobs ran in this run.';
     return [
         lanesChart(),
-        timeChart({ id: 'attempts', title: 'Attempts that ended', note: `Jobs in each ${each()}, by how they ended.`, empty: none,
+        timeChart({ id: 'attempts', title: 'Attempts', note: `Attempts that ended in each ${each()}, by result.`, empty: none,
             series: [{ class: 'good', name: 'ok', values: time.ok, kind: 'bar' }, { class: 'cut', name: 'error', values: time.error, kind: 'bar' },
                 { class: 'miss', name: 'timeout', values: time.timeout, kind: 'bar' }],
             words: (i) => `${number(time.ok[i])} ok, ${plural(time.error[i], 'error')}, ${plural(time.timeout[i], 'timeout')}` }),
-        timeChart({ id: 'depth', title: 'Waiting in the queue', note: `User-days that waited for a slot, in each ${each()}.`,
-            empty: 'Nobody ever waited.',
+        timeChart({ id: 'depth', title: 'Waiting in the queue', note: `Users waiting for a slot in each ${each()}.`,
+            empty: 'No user had to wait.',
             limit: run.depth_avg_max > 0 ? { name: 'depth_avg_max', value: run.depth_avg_max, text: number(run.depth_avg_max) } : null,
-            series: [{ class: 'depth', name: 'at most', values: time.depth_max, kind: 'peak' }, { class: 'depth', name: 'on average', values: time.depth_avg, kind: 'area' }],
-            words: (i) => `at most ${number(time.depth_max[i])} waited, ${number(time.depth_avg[i])} on average` }),
-        timeChart({ id: 'slots', title: 'Jobs at once', note: `Slots in use, in each ${each()}.`, empty: none,
+            series: [{ class: 'depth', name: 'peak', values: time.depth_max, kind: 'peak' }, { class: 'depth', name: 'mean', values: time.depth_avg, kind: 'area' }],
+            words: (i) => `peak ${number(time.depth_max[i])} waiting, mean ${number(time.depth_avg[i])}` }),
+        timeChart({ id: 'slots', title: 'Running jobs', note: `Slots in use, in each ${each()}.`, empty: none,
             limit: run.max_concurrency > 0 ? { name: 'max_concurrency', value: run.max_concurrency, text: number(run.max_concurrency) } : null,
-            series: [{ class: 'good', name: 'at most', values: time.in_flight_max, kind: 'peak' }, { class: 'good', name: 'on average', values: time.in_flight_avg, kind: 'area' }],
-            words: (i) => `at most ${number(time.in_flight_max[i])} ran, ${number(time.in_flight_avg[i])} on average` }),
+            series: [{ class: 'good', name: 'peak', values: time.in_flight_max, kind: 'peak' }, { class: 'good', name: 'mean', values: time.in_flight_avg, kind: 'area' }],
+            words: (i) => `peak ${number(time.in_flight_max[i])} running, mean ${number(time.in_flight_avg[i])}` }),
     ];
 }
 

@@ -1,11 +1,11 @@
-/* words.js - numbers, times and durations as people write them. All times are UTC. */
+/* words.js - formats numbers, times and durations. All times are UTC. */
 
 const MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 const two = (n) => String(n).padStart(2, '0');
 
-/* 1,234,567; of what is no whole number, three digits that say something. */
+/* 1,234,567; a fraction has three significant digits. */
 function number(n) {
     if (!Number.isFinite(n)) return '–';
     const text = Number.isInteger(n) || Math.abs(n) >= 1000 ? String(Math.round(n)) : String(Number(n.toPrecision(3)));
@@ -19,7 +19,7 @@ function short(n) {
     return number(n);
 }
 
-/* A share of nearly all is not all, and of nearly none not none. */
+/* 100 % only if all, and 0 % only if none. */
 function share(part, whole) {
     if (whole === 0) return '–';
     const percent = 100 * part / whole;
@@ -52,7 +52,7 @@ function duration(ms) {
     return sign + text.replace(/ /g, '\u00a0');
 }
 
-/* "08:00", or with seconds or milliseconds where those matter. */
+/* "08:00", with seconds or milliseconds if `finest` needs them. */
 function clock(ms, finest = MINUTE) {
     const at = new Date(ms);
     let text = two(at.getUTCHours()) + ':' + two(at.getUTCMinutes());
@@ -66,7 +66,7 @@ const dayName = (day) => date(day * DAY);
 const shortDate = (ms) => `${new Date(ms).getUTCDate()} ${MONTHS[new Date(ms).getUTCMonth()]}`;
 const dueName = (due) => two(Math.floor(due / 60)) + ':' + two(due % 60);
 
-/* As fine as it has to be. */
+/* With seconds or milliseconds only if they are not zero. */
 function instant(ms) {
     const finest = ms % 1000 !== 0 ? 1 : ms % MINUTE !== 0 ? 1000 : MINUTE;
     return date(ms) + ' ' + clock(ms, finest);
