@@ -1,5 +1,5 @@
-/* metric_set.c - the table of metrics, their bound handles, and the handlers of telemetry that count.
- * Handles are bound here, before anything runs: a handler adds to its own and looks nothing up. */
+/* metric_set.c - creates the metrics and attaches the telemetry handlers that count.
+ * Each sample is bound to its labels once at the start, so that a handler adds to it without a lookup. */
 #include "metric_set.h"
 
 #include "daily/daily_events.h"
@@ -10,7 +10,7 @@
 
 enum { RESULTS = 3, CLASSES = 4, STATUSES = 2 };
 
-/* By position: as the events say them, or in the order of their labels here. */
+/* The label values, in the order of the samples in `set`. */
 static const char *const results[RESULTS] = {"ok", "error", "timeout"};
 static const char *const classes[CLASSES] = {"req", "llm", "parse", "unknown"};
 static const char *const statuses[STATUSES] = {"success", "cutoff_reached"};
@@ -21,13 +21,13 @@ static struct {
     prom_metric_sample_t           *ok, *timeout, *errors[CLASSES];
     prom_metric_sample_t           *finalized[STATUSES], *late, *missed, *failures, *users;
     prom_gauge_t                   *slo_value, *slo_threshold, *slo_breached;
-    bool                            slo_measured[DN_SLO_ROWS_MAX]; /* once */
+    bool                            slo_measured[DN_SLO_ROWS_MAX]; /* at least once */
     prom_gauge_t                   *actor_depth, *actor_heap;
     prom_counter_t                 *actor_handled, *actor_restarts;
     prom_metric_sample_t           *dead_letters;
 } set;
 
-/* ---- Making them ---- */
+/* ---- Creating ---- */
 
 typedef enum shape { COUNTER, GAUGE, HISTOGRAM } shape;
 
@@ -47,7 +47,7 @@ static prom_histogram_buckets_t *commit_buckets(void) {
                                       0.25, 0.5, 1.0, 5.0);
 }
 
-/* What is being made; its name stays if it cannot be. */
+/* After a failure rc is negative and name is the metric that failed. */
 typedef struct maker {
     const char *name;
     int         rc;
@@ -109,49 +109,50 @@ static prom_metric_sample_t *single(maker *m, shape s, const char *name, const c
 static void make_ticks(maker *m) {
     set.tick_s = bind_histogram(m,
                                 make(m, HISTOGRAM, "diurnal_tick_duration_seconds",
-                                     "How long a tick took to plan.", NULL, NULL, tick_buckets),
+                                     "Time a tick took to plan.", NULL, NULL, tick_buckets),
                                 NULL);
-    set.scanned = single(m, GAUGE, "diurnal_tick_users_scanned", "Users the last tick looked at.");
+    set.scanned = single(m, GAUGE, "diurnal_tick_users_scanned", "Users scanned by the last tick.");
     set.eligible = single(m, GAUGE, "diurnal_tick_users_eligible",
-                          "Users for whom the last tick asked an attempt.");
-    set.enqueued = single(m, GAUGE, "diurnal_tick_users_enqueued",
-                          "Users of the last tick that the queue took.");
+                          "Users the last tick found in need of an attempt.");
+    set.enqueued =
+        single(m, GAUGE, "diurnal_tick_users_enqueued", "Users the last tick added to the queue.");
 }
 
 static void make_jobs(maker *m) {
-    prom_metric_t *seconds = make(m, HISTOGRAM, "diurnal_job_duration_seconds",
-                                  "How long jobs ran.", "result", NULL, job_buckets);
-    prom_metric_t *jobs = make(m, COUNTER, "diurnal_jobs_total", "Jobs that have stopped.",
-                               "result", "error_class", NULL);
+    prom_metric_t *seconds = make(m, HISTOGRAM, "diurnal_job_duration_seconds", "Time a job ran.",
+                                  "result", NULL, job_buckets);
+    prom_metric_t *jobs =
+        make(m, COUNTER, "diurnal_jobs_total", "Jobs that ended.", "result", "error_class", NULL);
 
     for (int i = 0; i < RESULTS; i++) set.job_s[i] = bind_histogram(m, seconds, results[i]);
     set.ok = bind(m, jobs, "ok", "");
     set.timeout = bind(m, jobs, "timeout", "");
     for (int i = 0; i < CLASSES; i++) set.errors[i] = bind(m, jobs, "error", classes[i]);
-    set.depth = single(m, GAUGE, "diurnal_queue_depth", "Users who wait for a slot.");
-    set.in_flight = single(m, GAUGE, "diurnal_executor_in_flight", "Jobs that run.");
-    set.max = single(m, GAUGE, "diurnal_executor_max_concurrency", "Jobs that may run at once.");
+    set.depth = single(m, GAUGE, "diurnal_queue_depth", "Users waiting for a slot.");
+    set.in_flight = single(m, GAUGE, "diurnal_executor_in_flight", "Jobs running.");
+    set.max = single(m, GAUGE, "diurnal_executor_max_concurrency",
+                     "Number of slots: the most jobs that run at once.");
 }
 
 static void make_days(maker *m) {
     prom_metric_t *finalized = make(m, COUNTER, "diurnal_finalizations_total",
-                                    "Days of users that were finalized.", "status", NULL, NULL);
+                                    "User-days finalized.", "status", NULL, NULL);
 
     for (int i = 0; i < STATUSES; i++) set.finalized[i] = bind(m, finalized, statuses[i], NULL);
     set.late = single(m, COUNTER, "diurnal_late_successes_total",
-                      "Successes that found their day finalized.");
+                      "Successes that came after their day was finalized.");
     set.missed = single(m, COUNTER, "diurnal_missed_total",
-                        "Days of users that ended without the daemon seeing their cutoff.");
+                        "User-days whose cutoff passed while the daemon was not running.");
     set.users = single(m, GAUGE, "diurnal_users", "Registered users.");
 }
 
 static void make_store(maker *m) {
     set.commit_s = bind_histogram(m,
                                   make(m, HISTOGRAM, "diurnal_store_commit_seconds",
-                                       "How long commits took.", NULL, NULL, commit_buckets),
+                                       "Time a commit took.", NULL, NULL, commit_buckets),
                                   NULL);
-    set.failures =
-        single(m, COUNTER, "diurnal_store_failures_total", "Commits that a full disk refused.");
+    set.failures = single(m, COUNTER, "diurnal_store_failures_total",
+                          "Commits that failed because the disk was full.");
 }
 
 static void make_slo(maker *m) {
@@ -160,23 +161,23 @@ static void make_slo(maker *m) {
     set.slo_threshold =
         make(m, GAUGE, "diurnal_slo_threshold", "Limit of the value.", "slo", NULL, NULL);
     set.slo_breached = make(m, GAUGE, "diurnal_slo_breached",
-                            "1 from the warning until the recovery, else 0.", "slo", NULL, NULL);
+                            "1 from the breach until the recovery, else 0.", "slo", NULL, NULL);
 }
 
 static void make_actors(maker *m) {
     set.actor_depth = make(m, GAUGE, "diurnal_actor_mailbox_depth",
-                           "Messages that wait for an actor.", "actor", NULL, NULL);
+                           "Messages waiting in the mailbox of an actor.", "actor", NULL, NULL);
     set.actor_heap = make(m, GAUGE, "diurnal_actor_heap_bytes",
                           "Memory of an actor: its state and its arena.", "actor", NULL, NULL);
     set.actor_handled = make(m, COUNTER, "diurnal_actor_handled_total",
-                             "Messages an actor has handled.", "actor", NULL, NULL);
-    set.actor_restarts = make(m, COUNTER, "diurnal_actor_restarts_total",
-                              "How often an actor was started again.", "actor", NULL, NULL);
-    set.dead_letters = single(m, COUNTER, "diurnal_dead_letters_total",
-                              "Messages for actors that were not there.");
+                             "Messages handled by an actor.", "actor", NULL, NULL);
+    set.actor_restarts = make(m, COUNTER, "diurnal_actor_restarts_total", "Restarts of an actor.",
+                              "actor", NULL, NULL);
+    set.dead_letters =
+        single(m, COUNTER, "diurnal_dead_letters_total", "Messages to actors that did not exist.");
 }
 
-/* ---- Counting, on the threads of those who emit: values stand in the order of events.h ---- */
+/* ---- Counting, on the emitting thread. Values are in the order of daily_events.h and engine_events.h ---- */
 
 static int index_of(const char *word, const char *const *words, int len) {
     int i = 0;
@@ -282,13 +283,14 @@ int metric_set_start(const char *version, const char *revision, const char **out
     return m.rc == DN_OK ? attach_all(out_what) : m.rc;
 }
 
-/* ---- What is known only when it is asked ---- */
+/* ---- Gauges set at a scrape ---- */
 
 void metric_set_max_concurrency(uint32_t max) { (void)prom_metric_sample_set(set.max, max); }
 
 void metric_set_users(uint64_t users) { (void)prom_metric_sample_set(set.users, (double)users); }
 
-/* A row that is off has no series. Without a measurement the value is missing, and later NaN, because 0 would be one. */
+/* A row that is off has no series. The value is missing before the first measurement and NaN while the window has none,
+ * because 0 would be a measurement. */
 void metric_set_slos(const dn_slo_report *report) {
     for (size_t i = 0; i < report->len; i++) {
         const dn_slo_status *s = &report->slo[i];
