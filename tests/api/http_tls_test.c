@@ -59,10 +59,12 @@ TEST(what_is_no_certificate_and_its_key_is_refused_in_a_sentence) {
     http_tls_free(t);
     CHECK_REFUSED("/nowhere", paths[1],
                   "tls_certificate: /nowhere cannot be read: No such file or directory");
-    CHECK_REFUSED(paths[1], paths[1], "a-key.pem has no certificate in PEM; a file of the");
+    CHECK_REFUSED(paths[1], paths[1],
+                  "a-key.pem has no certificate in PEM; use a PEM file with the certificate");
     CHECK_REFUSED(paths[0], "/nowhere",
-                  "tls_key: /nowhere cannot be read: No such file or directory; a file of that");
-    CHECK_REFUSED(paths[0], paths[0], "/a.pem has no key in PEM; a file of that certificate's key");
+                  "tls_key: /nowhere cannot be read: No such file or directory; use a PEM file");
+    CHECK_REFUSED(paths[0], paths[0],
+                  "/a.pem has no key in PEM; use a PEM file with the certificate's key");
     CHECK_REFUSED(paths[0], paths[3], "/b-key.pem is the key of another certificate; ");
     ends();
 }
@@ -70,13 +72,15 @@ TEST(what_is_no_certificate_and_its_key_is_refused_in_a_sentence) {
 /* To OpenSSL they are all files with nothing in them, or one to wait at. */
 TEST(what_is_no_file_with_something_in_it_is_said_to_be_none) {
     begins();
-    CHECK_REFUSED(dir, paths[1], " is a directory; a file of the certificate in PEM");
-    CHECK_REFUSED(paths[0], dir, " is a directory; a file of that certificate's key in PEM");
-    CHECK_REFUSED("/dev/null", paths[1], "tls_certificate: /dev/null is no regular file; ");
-    CHECK_REFUSED(paths[0], "/dev/null", "tls_key: /dev/null is no regular file; ");
+    CHECK_REFUSED(dir, paths[1],
+                  " is a directory; use a PEM file with the certificate and its chain");
+    CHECK_REFUSED(paths[0], dir, " is a directory; use a PEM file with the certificate's key");
+    CHECK_REFUSED("/dev/null", paths[1], "tls_certificate: /dev/null is not a regular file; ");
+    CHECK_REFUSED(paths[0], "/dev/null", "tls_key: /dev/null is not a regular file; ");
     put(paths[2], "");
-    CHECK_REFUSED(paths[2], paths[1], "/b.pem is empty; a file of the certificate in PEM");
-    CHECK_REFUSED(paths[0], paths[2], "/b.pem is empty; a file of that certificate's key in PEM");
+    CHECK_REFUSED(paths[2], paths[1],
+                  "/b.pem is empty; use a PEM file with the certificate and its chain");
+    CHECK_REFUSED(paths[0], paths[2], "/b.pem is empty; use a PEM file with the certificate's key");
     ends();
 }
 
@@ -86,14 +90,14 @@ TEST(what_is_in_a_file_and_of_no_use_is_said) {
     CHECK_REFUSED(paths[2], paths[1], "/b.pem has no certificate in PEM; ");
     CHECK_REFUSED(paths[0], paths[2], "/b.pem has no key in PEM; ");
     put(paths[2], "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n");
-    CHECK_REFUSED(paths[2], paths[1],
-                  "/b.pem has no certificate that can be used: bad base64 decode; ");
+    CHECK_REFUSED(paths[2], paths[1], "/b.pem has no usable certificate: bad base64 decode; ");
     put(paths[2], "-----BEGIN CERTIFICATE-----\nProc-Type: 4,ENCRYPTED\n"
                   "DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF\n\nAAAA\n"
                   "-----END CERTIFICATE-----\n");
     CHECK_REFUSED(paths[2], paths[1], "/b.pem has a passphrase; ");
     key_write(EVP_EC_gen("P-256"), EVP_aes_128_cbc(), paths[3]);
-    CHECK_REFUSED(paths[0], paths[3], "/b-key.pem has a passphrase; a file of that certificate's");
+    CHECK_REFUSED(paths[0], paths[3],
+                  "/b-key.pem has a passphrase; use a PEM file with the certificate's key");
     key_write(EVP_RSA_gen(2048), NULL, paths[3]); /* beside the certificate's own kind */
     CHECK_REFUSED(paths[0], paths[3], "/b-key.pem is the key of another certificate; ");
     ends();

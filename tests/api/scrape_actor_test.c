@@ -178,5 +178,5 @@ TEST(a_metric_that_is_there_already_is_named) {
     CHECK(other);
     CHECK_INT(prom_collector_registry_register_metric(other), 0);
     CHECK_INT(dn_daemon_metrics_start("1.0", "abc", why), DN_EINVAL);
-    CHECK_STR(why, "metrics: diurnal_users is there already, or is no name");
+    CHECK_STR(why, "metrics: diurnal_users is a duplicate or an invalid name");
 }

@@ -1,6 +1,6 @@
-/* scrape.c - the actor behind /metrics: asks around when a scrape comes, and answers with the text.
- * Scrapes that come while it asks are answered with that one, and in the same words. A crash costs the scrapes under way:
- * what was counted is the process's. */
+/* scrape.c - the actor behind /metrics: collects reports from the loops and actors, then replies with the text.
+ * A scrape that arrives during a collection waits for the same one. A crash costs the scrapes in progress and no counts,
+ * because the counters belong to the process. */
 #include "scrape.h"
 
 #include "daily/daily_messages.h"
@@ -13,13 +13,13 @@
 #include <string.h>
 
 enum {
-    METRICS_DEADLINE = MSG_OWN, /* timer: whoever has not answered by now will not be waited for */
+    METRICS_DEADLINE = MSG_OWN, /* timer: stop waiting for replies */
     WAITING_MAX = DN_WEB_CONNS_MOST,
     PATIENCE_MS = 250,
-    ACTORS_MAX = 64, /* shown of a loop; those with a name come first */
+    ACTORS_MAX = 64, /* in a loop's report; named actors come first */
 };
 
-/* What was counted of a name before. */
+/* The last totals reported under a name. */
 typedef struct known {
     char     name[DN_NAME_MAX + 1];
     uint64_t handled, restarts;
@@ -29,12 +29,12 @@ typedef struct metrics {
     const dn_service_config *config;
     dn_msg                  *waiting[WAITING_MAX];
     uint32_t                 waiting_len;
-    uint32_t                 asked;   /* answers that are still to come */
-    dn_call_id               reports; /* the first report that was asked for this time */
-    uint64_t                 round;   /* in the deadline's message */
+    uint32_t                 asked;   /* replies still missing */
+    dn_call_id               reports; /* the first report of this collection */
+    uint64_t                 round;   /* of collections; the deadline's message has its number */
 } metrics;
 
-/* The process's, as the counters are that it goes into: who starts again goes on counting from here. */
+/* Static, like the counters that the differences go into, so that a restarted actor continues from here. */
 static struct {
     known    actors[ACTORS_MAX];
     uint32_t actors_len;
@@ -73,7 +73,7 @@ static int metrics_init(dn_self *self, void *state, const void *config) {
     return DN_OK;
 }
 
-/* ---- Asking around ---- */
+/* ---- Collecting ---- */
 
 static void ask_around(dn_self *self, metrics *m) {
     m->asked = DN_SERVICE_LOOPS;
@@ -89,7 +89,7 @@ static void ask_around(dn_self *self, metrics *m) {
     dn_timer_after(self, PATIENCE_MS, METRICS_DEADLINE, ++m->round);
 }
 
-/* One more than that is let go unanswered, which its sender hears of. */
+/* A request beyond WAITING_MAX gets no reply; its caller times out. */
 static int metrics_on_scrape(dn_self *self, void *state, const dn_msg *msg) {
     metrics *m = state;
 
@@ -99,7 +99,7 @@ static int metrics_on_scrape(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* The page in one of its formats, made when somebody wants it. Empty: there was no memory for it. */
+/* The page in one format, made on first use. text is NULL if memory ran out. */
 typedef struct page {
     char  *text;
     size_t len;
@@ -142,7 +142,7 @@ static int metrics_on_deadline(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* ---- What they say ---- */
+/* ---- Replies ---- */
 
 static known *known_of(const char *name) {
     for (uint32_t i = 0; i < counted.actors_len; i++)
@@ -154,7 +154,7 @@ static known *known_of(const char *name) {
     return fresh;
 }
 
-/* How many more than the last time; one that is fewer has begun anew. */
+/* The increase since the last report. A smaller total means that the actor restarted at zero. */
 static uint64_t more(uint64_t *before, uint64_t now) {
     const uint64_t by = now >= *before ? now - *before : now;
 
@@ -162,7 +162,7 @@ static uint64_t more(uint64_t *before, uint64_t now) {
     return by;
 }
 
-/* Tasks and the like come and go without a name: they would be a series each. */
+/* Unnamed actors, such as executions, come and go; each would be a series of its own. */
 static bool has_a_name(dn_self *self, const dn_actor_report *a) {
     return dn_ref_equal(dn_whereis(self, dn_name(self, a->name)), a->who);
 }
@@ -180,7 +180,7 @@ static void take_report(dn_self *self, const dn_report *r) {
             metric_set_dead_letters(more(&counted.loops[i].handled, r->dead_letters));
 }
 
-/* One that comes after its scrape was answered is taken, and the next scrape waits for its own. */
+/* A late report of an earlier collection is counted, but the current collection still waits for its own. */
 static int metrics_on_report(dn_self *self, void *state, const dn_msg *msg) {
     metrics *m = state;
 
@@ -198,14 +198,14 @@ static int metrics_on_slo(dn_self *self, void *state, const dn_msg *msg) {
     return answered_one(self, state);
 }
 
-/* ---- The beginning ---- */
+/* ---- Start ---- */
 
 int dn_daemon_metrics_start(const char *version, const char *revision, char *why) {
     const char *what = "";
     const int   rc = metric_set_start(version, revision, &what);
 
     if (rc == DN_EINVAL)
-        snprintf(why, DN_METRICS_WHY, "metrics: %s is there already, or is no name", what);
+        snprintf(why, DN_METRICS_WHY, "metrics: %s is a duplicate or an invalid name", what);
     else if (rc < 0) snprintf(why, DN_METRICS_WHY, "metrics: %s: %s", what, dn_error_text(rc));
     return rc;
 }

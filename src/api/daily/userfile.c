@@ -1,13 +1,13 @@
-/* userfile.c - files of users, read line by line.
- * People bring these files from spreadsheets, databases and mail, a million lines long and with a hundred of them
- * broken. So nothing here gives up: what cannot be read is said, and reading goes on behind it. Only a header that is wrong
- * costs what stands below: by other columns its lines would say something else of everybody.
+/* userfile.c - reads files of users record by record.
+ * Such files come from spreadsheets, databases and mail, and may have a million lines with a hundred broken ones. So the
+ * reader reports a broken record and continues after it. Only a wrong CSV header rejects the lines below, because its
+ * columns decide what those lines mean.
  *
- * Bytes gather in one buffer until a record is whole; that is a line, but for a quoted line end in CSV. A record that
- * is well-formed is judged as one, so that no line inside of quotes is ever taken for a user. One that is not (its
- * quote is never closed, or something follows the closing one) costs its first line only, and reading goes on
- * with the next: else a stray quote would take all that comes after it. Each byte is looked at a few times
- * at most: behind a stray quote only up to the next quote or the length limit. */
+ * Bytes collect in one buffer until a record is complete. A record is a line, except that a quoted CSV field may contain
+ * line ends. A well-formed record is read as a whole, so a line within quotes never becomes a user. A malformed record (a
+ * quote is not closed, or bytes follow the closing quote) costs its first line only, and reading continues with the
+ * second; otherwise a stray quote would swallow the rest of the file. Each byte is scanned a few times at most, because
+ * the scan after a stray quote ends at the next quote or the length limit. */
 #include "userfile.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ enum { COLUMNS_MAX = 64, SENTENCE = 320 };
 #define NOT_CLOSED "a quote is not closed"
 #define BELOW_IT   "Nothing below it is read"
 
-/* What a record may say of a user; the rest is what an export may have besides, and is not looked at. */
+/* The known columns. The reader uses the first three; an export may also have the others, which it ignores. */
 enum {
     COLUMN_ID,
     COLUMN_DUE,
@@ -38,48 +38,48 @@ static const char *const column_names[COLUMNS] = {
     "id", "due", "starts_on", "last_date", "status", "last_run_at", "context_epoch"};
 
 typedef struct field {
-    const char *text; /* NULL: there is none */
+    const char *text; /* NULL if missing */
     size_t      len;
 } field;
 
-/* Where in a record of CSV the next byte stands. */
+/* The state of the CSV scanner before the next byte. */
 typedef enum place {
-    PLACE_BEGIN,  /* of a field */
+    PLACE_BEGIN,  /* at the start of a field */
     PLACE_PLAIN,  /* in a field without quotes */
-    PLACE_QUOTED, /* in one with quotes */
-    PLACE_CLOSED, /* behind a quote that closes, unless another one follows */
-    PLACE_CR,     /* behind the CR after a closing quote */
+    PLACE_QUOTED, /* in a quoted field */
+    PLACE_CLOSED, /* after a quote in a quoted field: it closes the field unless a second one follows */
+    PLACE_CR,     /* after the CR that follows a closing quote */
 } place;
 
 struct dn_userfile {
     dn_userfile_sink   sink;
     dn_userfile_format format; /* ANY until the first byte that is not blank */
-    bool               begun;  /* a byte order mark has been looked for */
-    bool               headed; /* CSV: the first record is behind us */
-    bool               unread; /* CSV: the header is wrong, and with it all that stands below */
-    bool               skips;  /* to the end of a line that has been told of */
-    bool               holds;  /* records there was no room for */
-    bool               ended;  /* nothing comes behind the bytes */
+    bool               begun;  /* a byte order mark has been checked for */
+    bool               headed; /* CSV: the first record has been read */
+    bool               unread; /* CSV: the header is wrong, so the rest is not read */
+    bool               skips;  /* to the end of a line already reported */
+    bool               holds;  /* the sink was full: records remain in bytes */
+    bool               ended;  /* no more bytes will come */
     uint8_t            columns_len;
-    int8_t             columns[COLUMNS_MAX]; /* CSV: the column of each field; -1: not looked at */
+    int8_t             columns[COLUMNS_MAX]; /* CSV: the column of each field; -1: ignored */
 
-    uint64_t line; /* of the record that comes next */
-    size_t   at;   /* where it begins in bytes */
+    uint64_t line; /* line number of the next record */
+    size_t   at;   /* its offset in bytes */
     size_t   len;  /* of bytes */
 
-    /* How far it has been looked at; counted from its begin. */
+    /* Progress of its scan; offsets count from its start. */
     place    place;
     size_t   scanned;
-    size_t   second; /* where its second line begins; 0: it has none so far */
-    uint64_t ends;   /* line ends inside of quotes */
+    size_t   second; /* the start of its second line; 0: none so far */
+    uint64_t ends;   /* line ends within quotes */
     char     bytes[DN_USERFILE_LINE_MAX + 1 + DN_USERFILE_PIECE];
 };
 
 typedef enum scan {
-    SCAN_MORE,  /* the bytes end before the record does */
-    SCAN_WHOLE, /* the next byte is the line end behind it */
-    SCAN_STRAY, /* something stands where it cannot */
-    SCAN_LONG,  /* it is longer than it may be */
+    SCAN_MORE,  /* the record is incomplete */
+    SCAN_WHOLE, /* complete; the next byte is its line end */
+    SCAN_STRAY, /* a byte that is not allowed at its place */
+    SCAN_LONG,  /* over the length limit */
 } scan;
 
 static int    file_parse(dn_userfile *f);
@@ -148,7 +148,7 @@ int dn_userfile_end(dn_userfile *file) {
 
 /* ---- Records ---- */
 
-/* All records that are whole, or as many as there is room for; what is left moves to the begin of the buffer. */
+/* Reads all complete records, or until the sink is full. The rest moves to the start of the buffer. */
 static int file_parse(dn_userfile *f) {
     bool wait = false;
     int  rc = DN_OK;
@@ -188,7 +188,7 @@ static int file_parse(dn_userfile *f) {
     return rc;
 }
 
-/* Passes over a byte order mark, and finds out what format it is. */
+/* Skips a byte order mark and detects the format. */
 static void file_begin(dn_userfile *f, bool *out_wait) {
     static const char mark[] = "\xef\xbb\xbf";
 
@@ -215,7 +215,7 @@ static void file_begin(dn_userfile *f, bool *out_wait) {
 
 static scan record_scan(dn_userfile *f) {
     const char *const text = f->bytes + f->at;
-    const size_t      most = DN_USERFILE_LINE_MAX + 1; /* with its end */
+    const size_t      most = DN_USERFILE_LINE_MAX + 1; /* with the line end */
     const size_t      len = f->len - f->at < most ? f->len - f->at : most;
     scan              found = SCAN_MORE;
 
@@ -265,12 +265,12 @@ static scan record_scan_csv(dn_userfile *f, const char *text, size_t len) {
         case PLACE_CR: found = c == '\n' ? SCAN_WHOLE : SCAN_STRAY; break;
         }
     }
-    if (found != SCAN_MORE) f->scanned--; /* at the byte that decided */
+    if (found != SCAN_MORE) f->scanned--; /* back to the deciding byte */
     f->place = now;
     return found;
 }
 
-/* Reads the record up to where it has been looked at, and passes over it and its end. */
+/* Reads the scanned record and moves past it and its line end. */
 static int record_take(dn_userfile *f) {
     char *const  text = f->bytes + f->at;
     const size_t len = f->scanned;
@@ -280,7 +280,7 @@ static int record_take(dn_userfile *f) {
     if (f->format == DN_USERFILE_NDJSON) {
         if (!is_blank(text, len)) rc = ndjson_read(f, text, len);
     } else {
-        /* The CR of a line end is no part of the last field. */
+        /* The CR of a CR LF is not part of the last field. */
         const size_t own = len - (len > 0 && text[len - 1] == '\r');
 
         if (!is_blank(text, own)) rc = csv_read(f, text, own);
@@ -289,7 +289,7 @@ static int record_take(dn_userfile *f) {
     return rc;
 }
 
-/* Tells of a record that is none, and goes on with its second line. */
+/* Reports a malformed record and continues with its second line. */
 static int record_break(dn_userfile *f, const char *sentence) {
     const int rc = fault(f, "%s", sentence);
 
@@ -326,7 +326,7 @@ static int csv_read(dn_userfile *f, char *text, size_t len) {
     return user_read(f, of_columns);
 }
 
-/* Takes the quotes out in place; the record is well-formed. More fields than COLUMNS_MAX are counted only. */
+/* Splits a well-formed record and removes quotes in place. Fields beyond COLUMNS_MAX are counted but not stored. */
 static size_t csv_split(char *text, size_t len, field *fields) {
     const char *at = text, *const end = text + len;
     size_t count = 0;
@@ -359,7 +359,7 @@ static size_t csv_split(char *text, size_t len, field *fields) {
     }
 }
 
-/* It names a column, and there is no time in it. */
+/* True if a field is id or due and no field is a due time. */
 static bool csv_is_header(const field *fields, size_t len) {
     bool named = false;
 
@@ -373,7 +373,7 @@ static bool csv_is_header(const field *fields, size_t len) {
     return named;
 }
 
-/* The columns are taken only if all of them are understood. */
+/* f->unread stays true unless the whole header is valid. */
 static int csv_header_read(dn_userfile *f, const field *fields, size_t len) {
     bool there[COLUMNS] = {false};
 
@@ -404,7 +404,7 @@ static int csv_header_read(dn_userfile *f, const field *fields, size_t len) {
 
 /* ---- NDJSON ---- */
 
-/* Passes over blanks and that one character, if it comes next. */
+/* Skips blanks, then the wanted character; false if another one follows. */
 static bool plain_passes(const char **at, const char *end, char wanted) {
     while (*at < end && is_blank(*at, 1)) ++*at;
     if (*at == end || **at != wanted) return false;
@@ -417,14 +417,14 @@ static bool plain_string(const char **at, const char *end, field *out_string) {
     if (!plain_passes(at, end, '"')) return false;
     const char *const begin = *at;
     while (*at < end && **at >= ' ' && **at < 0x7f && **at != '"' && **at != '\\') ++*at;
-    if (*at == end || **at != '"') return false; /* a blank that is no space may not stand in it */
+    if (*at == end || **at != '"') return false; /* JSON does not allow a control character here */
     *out_string = (field){.text = begin, .len = (size_t)(*at - begin)};
     ++*at;
     return true;
 }
 
-/* Nearly every line is like {"id":"ada","due":"08:00"}, and is read here in a tenth of the time. False: this one is not,
- * and what it is, and what is wrong with it, the library finds out. */
+/* Reads the common form {"id":"ada","due":"08:00"} in a tenth of the library's time. False: the line has another form or
+ * an error, which the library decides. */
 static bool ndjson_read_plain(const char *text, size_t len, field fields[COLUMNS]) {
     const char *at = text, *const end = text + len;
     field key, value;
@@ -484,8 +484,8 @@ static int ndjson_read(dn_userfile *f, const char *text, size_t len) {
     return rc == DN_STOP ? DN_OK : rc;
 }
 
-/* A name that means nothing is passed over, but not if starts_on may have been meant: a user who begins
- * on another day than somebody wrote is found out too late. DN_STOP: told. */
+/* An unknown name is ignored unless it is similar to starts_on, because a wrong first day would be noticed too late.
+ * DN_STOP: reported. */
 static int starts_on_missed(const dn_userfile *f, const char *name, size_t len, const char *cost) {
     const char *const wanted[] = {column_names[COLUMN_STARTS_ON]};
     char              quoted[DN_TEXT_QUOTED];
@@ -564,7 +564,7 @@ int dn_userfile_write(FILE *out, dn_userfile_format format, const dn_userfile_us
     if (json) (void)fputs("{\"id\":", out);
     if (quotes) (void)putc('"', out);
     for (size_t i = 0; i < user->id_len; i++) {
-        /* No control character is in it: there is nothing else to escape. */
+        /* An id has no control characters, so nothing else needs an escape. */
         if (user->id[i] == '"') (void)putc(json ? '\\' : '"', out);
         if (user->id[i] == '\\' && json) (void)putc('\\', out);
         (void)putc(user->id[i], out);

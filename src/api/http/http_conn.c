@@ -30,15 +30,15 @@ static ssize_t put_out(http_conn *c, const void *bytes, size_t len) {
 }
 
 void http_conn_wait(http_conn *c, bool to_read, bool to_write) {
-    /* Within TLS reading may have to write, and what was read already is not announced once more. */
+    /* TLS may need to write in order to read, and bytes it has already buffered cause no read event. */
     if (c->tls && to_read) to_write |= tls_conn_wants_write(c->tls) || tls_conn_has_more(c->tls);
     if (c->tls && to_write) to_read |= tls_conn_wants_read(c->tls);
     fd_watch_once(c->watch, to_read, to_write);
 }
 
-/* ---- In ---- */
+/* ---- Reading ---- */
 
-/* Lines that are empty before a request are left out: some end a body so. */
+/* Skip empty lines before a request, because some clients end a body with one (RFC 9112, 2.2). */
 static void skip_empty_lines(http_conn *c) {
     size_t at = 0;
 
@@ -62,7 +62,7 @@ static http_got look(http_conn *c, http_fault *out_fault) {
 static bool make_room(http_conn *c) {
     if (c->in_len < c->in_cap) return true;
     const size_t cap = c->in_cap ? c->in_cap * 2 : IN_LEAST;
-    assert(cap <= HTTP_HEAD_MAX && "more than a head's worth is a fault");
+    assert(cap <= HTTP_HEAD_MAX && "a longer head is a fault");
     char *in = realloc(c->in, cap);
     if (!in) return false;
     c->in = in;
@@ -72,8 +72,8 @@ static bool make_room(http_conn *c) {
 
 typedef http_got look_fn(http_conn *c, http_fault *out_fault);
 
-/* Reads and looks until there is what is looked for. Empty lines fill no buffer, and a body is taken out of it: who sends
- * without end gets no more of a turn than a head does. */
+/* Reads until look_at() finds its end, but at most HTTP_HEAD_MAX bytes a turn: empty lines and bodies are removed from the
+ * buffer, so an endless sender would otherwise hold the loop. */
 static http_got read_and_look(http_conn *c, look_fn *look_at, http_fault *out_fault) {
     http_got got = look_at(c, out_fault);
     size_t   read = 0;
@@ -95,17 +95,17 @@ http_got http_conn_read(http_conn *c, http_fault *out_fault) {
     return read_and_look(c, look, out_fault);
 }
 
-/* ---- Its body ---- */
+/* ---- Body ---- */
 
-/* All the room there will be, at once: what was read of the head points into it. */
+/* Allocate the final buffer before the body, because the parsed head points into it. */
 static bool room_for_body(http_conn *c) {
-    http_fault unheard;
+    http_fault ignored;
     char      *in = c->in_cap < IN_WITH_BODY ? realloc(c->in, IN_WITH_BODY) : c->in;
 
     if (!in) return false;
     c->in = in;
     if (c->in_cap < IN_WITH_BODY) c->in_cap = IN_WITH_BODY;
-    return http_head_read(c->in, c->head_len, &c->head, &unheard) == DN_OK;
+    return http_head_read(c->in, c->head_len, &c->head, &ignored) == DN_OK;
 }
 
 bool http_conn_begin_body(http_conn *c, size_t max) {
@@ -116,7 +116,7 @@ bool http_conn_begin_body(http_conn *c, size_t max) {
     http_body_begin(&c->framing, &c->head);
     c->body_max = max;
     if (!c->head.expects_continue || c->in_len > c->head_len) return true;
-    /* Nothing else is on its way to a client that waits for this, so there is room for it. */
+    /* The client waits for this and nothing else is in flight, so the socket's buffer has space. */
     return put_out(c, go_on, len) == (ssize_t)len;
 }
 
@@ -127,7 +127,7 @@ static bool body_put(http_conn *c, http_text piece) {
     return true;
 }
 
-/* What has been taken is gone from the buffer; what stands behind the body's end is the next request. */
+/* Removes what it takes from the buffer. Bytes after the end of the body belong to the next request. */
 static http_got look_for_body(http_conn *c, http_fault *out_fault) {
     size_t    at = c->head_len, taken = 1;
     http_text piece;
@@ -166,7 +166,7 @@ void http_conn_next(http_conn *c) {
     c->body_len = c->body_cap = 0;
 }
 
-/* ---- Out ---- */
+/* ---- Writing ---- */
 
 void http_conn_put(http_conn *c, char *bytes, size_t len) {
     assert(!c->out);

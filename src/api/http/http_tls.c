@@ -24,7 +24,7 @@ struct http_tls {
 
 struct tls_conn {
     SSL *ssl;
-    int  last; /* of SSL_get_error */
+    int  last; /* result of SSL_get_error */
 };
 
 /* ---- The files ---- */
@@ -45,26 +45,26 @@ static const char not_its_key[] = "is the key of another certificate";
 
 typedef struct pem_file {
     const char *setting, *path;
-    const char *thing, *right; /* what is to be in it, and what would be right */
+    const char *thing, *valid; /* what it must contain, and a description of a valid file */
 } pem_file;
 
 static int refuse(const pem_file *f, char *why, const char *fault, const char *reason) {
-    snprintf(why, HTTP_TLS_WHY, "%s: %.300s %s%s%s; %s would be right", f->setting, f->path, fault,
-             reason ? ": " : "", reason ? reason : "", f->right);
+    snprintf(why, HTTP_TLS_WHY, "%s: %.300s %s%s%s; use %s", f->setting, f->path, fault,
+             reason ? ": " : "", reason ? reason : "", f->valid);
     return DN_EINVAL;
 }
 
-/* What is no file OpenSSL reads as one with nothing in it, or waits for. That there is nothing at all it says well. */
+/* OpenSSL would read a directory or a device as an empty file, or block on it. It reports a missing file well itself. */
 static int look_into(const pem_file *f, char *why) {
     struct stat about;
 
     if (stat(f->path, &about) < 0) return DN_OK;
     if (S_ISDIR(about.st_mode)) return refuse(f, why, "is a directory", NULL);
-    if (!S_ISREG(about.st_mode)) return refuse(f, why, "is no regular file", NULL);
+    if (!S_ISREG(about.st_mode)) return refuse(f, why, "is not a regular file", NULL);
     return about.st_size > 0 ? DN_OK : refuse(f, why, "is empty", NULL);
 }
 
-/* The first of OpenSSL's errors is what happened; those behind it say through which of its doors that came ("PEM lib"). */
+/* The first of OpenSSL's errors is the cause; later ones only name the calls it passed through ("PEM lib"). */
 static int refuse_unread(const pem_file *f, char *why) {
     const unsigned long first = ERR_peek_error();
     const int           lib = ERR_GET_LIB(first), reason = ERR_GET_REASON(first);
@@ -77,12 +77,12 @@ static int refuse_unread(const pem_file *f, char *why) {
         snprintf(fault, sizeof fault, "has no %s in PEM", f->thing);
         return refuse(f, why, fault, NULL);
     }
-    snprintf(fault, sizeof fault, "has no %s that can be used", f->thing);
+    snprintf(fault, sizeof fault, "has no usable %s", f->thing);
     return refuse(f, why, fault, ERR_reason_error_string(first));
 }
 
-/* A key with a passphrase, or a certificate, would ask the terminal for it. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): its type is that of OpenSSL */
+/* Without this callback OpenSSL would ask the terminal for a passphrase. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): OpenSSL gives the type */
 static int no_passphrase(char *out, int size, int writing, void *asked) {
     (void)out, (void)size, (void)writing;
     *(bool *)asked = true;
@@ -91,7 +91,7 @@ static int no_passphrase(char *out, int size, int writing, void *asked) {
 
 static int take_certificate(SSL_CTX *ctx, const char *path, const bool *asked, char *why) {
     const pem_file f = {"tls_certificate", path, "certificate",
-                        "a file of the certificate in PEM, and of those that lead to it"};
+                        "a PEM file with the certificate and its chain"};
     const int      rc = look_into(&f, why);
 
     if (rc < 0 || SSL_CTX_use_certificate_chain_file(ctx, path) == 1) return rc;
@@ -100,13 +100,13 @@ static int take_certificate(SSL_CTX *ctx, const char *path, const bool *asked, c
 
 static int take_key(SSL_CTX *ctx, const char *path, const bool *asked, char *why) {
     const pem_file f = {"tls_key", path, "key",
-                        "a file of that certificate's key in PEM, without a passphrase,"};
+                        "a PEM file with the certificate's key, without a passphrase"};
     const int      rc = look_into(&f, why);
 
     if (rc < 0) return rc;
     if (SSL_CTX_use_PrivateKey_file(ctx, path, SSL_FILETYPE_PEM) != 1)
         return *asked ? refuse(&f, why, "has a passphrase", NULL) : refuse_unread(&f, why);
-    /* One of another kind is taken beside it: nobody could be served. */
+    /* OpenSSL accepts a key of another type than the certificate, but then every handshake fails. */
     if (SSL_CTX_check_private_key(ctx) == 1) return DN_OK;
     return refuse(&f, why, not_its_key, NULL);
 }
@@ -128,7 +128,7 @@ static int load(const char *certificate, const char *key, SSL_CTX **out_ctx, cha
     SSL_CTX_set_default_passwd_cb_userdata(ctx, &asked);
     rc = take_certificate(ctx, certificate, &asked, why);
     if (rc == DN_OK) rc = take_key(ctx, key, &asked, why);
-    SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL); /* no file is read with it any more */
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL); /* asked goes out of scope */
     if (rc == DN_OK) *out_ctx = ctx;
     else SSL_CTX_free(ctx);
     ERR_clear_error();
@@ -184,7 +184,7 @@ int http_tls_renew(http_tls *t, bool *out_renewed, char *why) {
     memcpy(t->seen, now, sizeof now);
     const int rc = load(t->certificate, t->key, &fresh, why);
     if (rc < 0) return rc;
-    SSL_CTX_free(t->ctx); /* who is connected keeps what they have */
+    SSL_CTX_free(t->ctx); /* open connections keep their reference */
     t->ctx = fresh;
     *out_renewed = true;
     return DN_OK;
@@ -211,8 +211,8 @@ void tls_conn_free(tls_conn *c) {
     ERR_clear_error();
 }
 
-/* What SSL_read or SSL_write said, as recv or send would have. */
-static ssize_t said(tls_conn *c, int rc) {
+/* Translates a result of SSL_read or SSL_write to that of recv or send. */
+static ssize_t socket_result(tls_conn *c, int rc) {
     const int code = errno;
 
     c->last = rc > 0 ? SSL_ERROR_NONE : SSL_get_error(c->ssl, rc);
@@ -231,13 +231,13 @@ static int at_once(size_t len) { return len < INT_MAX ? (int)len : INT_MAX; }
 ssize_t tls_conn_recv(tls_conn *c, void *bytes, size_t len) {
     ERR_clear_error();
     errno = 0;
-    return said(c, SSL_read(c->ssl, bytes, at_once(len)));
+    return socket_result(c, SSL_read(c->ssl, bytes, at_once(len)));
 }
 
 ssize_t tls_conn_send(tls_conn *c, const void *bytes, size_t len) {
     ERR_clear_error();
     errno = 0;
-    return said(c, SSL_write(c->ssl, bytes, at_once(len)));
+    return socket_result(c, SSL_write(c->ssl, bytes, at_once(len)));
 }
 
 void tls_conn_shut(tls_conn *c) {
