@@ -35,10 +35,14 @@ export function queueView({ model }) {
         flight.update(model.samples.map((s) => ({ at: s.at, value: s.inFlight })), now, SPAN, { limit: model.status?.executor.max_concurrency ?? null, format: number });
     }
     function row(job) {
-        const age = h('td', { class: 'n' });
+        const age = h('td', { class: 'n' }), since = h('td');
+        let day;
         return {
-            node: h('tr', null, h('th', { scope: 'row' }, h('a', { href: linkTo('users', [job.id]) }, theirs(job.id))), age, h('td', null, when(job.since, model.day)), h('td', { class: 'n' }, number(job.attempt)), h('td', null, due(job.due, model.day || job.day))),
-            update(now) { setText(age, duration(Math.max(0, Math.floor((model.now() - Date.parse(now.since)) / 1000)) * 1000 || 1).replace(/^1\u00a0ms$/, '<\u00a01\u00a0s')); },
+            node: h('tr', null, h('th', { scope: 'row' }, h('a', { href: linkTo('users', [job.id]) }, theirs(job.id))), age, since, h('td', { class: 'n' }, number(job.attempt)), h('td', null, due(job.due, model.day || job.day))),
+            update(now) {
+                if (day !== model.day) since.replaceChildren(when(job.since, day = model.day)); /* the jobs may arrive before the day */
+                setText(age, duration(Math.max(0, Math.floor((model.now() - Date.parse(now.since)) / 1000)) * 1000 || 1).replace(/^1\u00a0ms$/, '<\u00a01\u00a0s'));
+            },
         };
     }
     const drawJobs = () => rows(jobs, (job) => `${job.id} ${job.since}`, row);

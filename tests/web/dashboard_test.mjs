@@ -592,6 +592,21 @@ const tests = {
         });
     },
 
+    async a_running_job_read_before_the_day_shows_its_time_alone_afterwards() {
+        await used({}, async (page, daemon) => {
+            await daemon.put('slow-1', dueIn(30));
+            await until('slow-1 runs', async () => (await daemon.ask('GET', '/daily/running')).running === 1);
+            await goes(page, 'queue');
+            let come;
+            const comes = new Promise((done) => { come = done; });
+            await page.route('**/api/v1/{daily/today,status}', async (route) => { await comes; await route.continue(); });
+            await page.reload();
+            await sees(page, '.jobs tbody td', new Date().toISOString().slice(0, 10));
+            come();
+            await until('the time alone', async () => /^\d\d:\d\d:\d\d$/.test(await textOf(page, '.jobs tbody td:nth-child(3)')));
+        });
+    },
+
     async what_cannot_be_read_is_said_and_tried_again_when_asked() {
         await used({ tolerates: [/status of 503/] }, async (page, daemon) => {
             await daemon.put('ok-1', dueIn(30));
