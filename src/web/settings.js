@@ -14,7 +14,7 @@ export function settingsView({ model }) {
     let items = [];
     function rows() {
         body.replaceChildren(...items.filter((item) => !only.checked || item.source !== 'default').map((item) => h('tr', { class: item.source === 'default' ? 'default' : null },
-            h('th', { scope: 'row' }, h('code', null, item.key)), h('td', null, shown(item.value)), h('td', null, h('span', { class: 'source' }, FROM[item.source] || item.source), item.at && h('bdi', { class: 'at' }, item.at)))));
+            h('th', { scope: 'row' }, h('code', null, item.key.split(/(?<=_)/).flatMap((part) => [part, h('wbr')]))), h('td', null, shown(item.value)), h('td', null, h('span', { class: 'source' }, FROM[item.source] || item.source), item.at && h('bdi', { class: 'at' }, item.at)))));
     }
     only.addEventListener('change', rows);
     const poll = polled(model, '/config', { note, draw(answer) {
