@@ -1,5 +1,5 @@
-/* dashboard_test.mjs - the dashboard of a real daemon, as somebody uses it: node dashboard_test.mjs DIURNAL [sentence].
- * Without a sentence it lists them. Nothing sleeps: what is to come is waited for, and a machine may be slow. */
+/* dashboard_test.mjs - drives the dashboard of a real daemon in a browser: node dashboard_test.mjs DIURNAL [TEST].
+ * Without a test it lists them. Nothing sleeps: each test waits for a condition, because a machine may be slow. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import { hostile } from './hostile.mjs';
 
 const [program, sentence] = process.argv.slice(2);
 const VIEWS = ['today', 'users', 'users/ok-1', 'queue', 'slos', 'actors', 'days', 'settings'];
-const REFUSED = /status of 401/; /* whether there is a session already is asked first */
+const REFUSED = /status of 401/; /* the page first asks for an existing session */
 const PATIENCE = 60000;
 
 /* The page of a daemon in a browser of its own; in the end, what it complained of, did or asked for meanwhile: nothing but
@@ -57,7 +57,7 @@ async function withDaemon(look, args = []) {
         await daemon.end();
     }
 }
-/* Logged in with everything allowed. */
+/* Logged in with scope admin. */
 const used = (options, look, args) => withDaemon((daemon) => withPage({ url: daemon.url, ...options }, async (page, requests) => {
     await logIn(page, daemon.url, daemon.token);
     await look(page, daemon, requests);
@@ -66,7 +66,7 @@ const used = (options, look, args) => withDaemon((daemon) => withPage({ url: dae
 const textOf = async (page, selector) => (await page.textContent(selector)).replace(/\u00a0/g, ' ').trim();
 const sees = (page, selector, words) => page.waitForFunction(([selector, words]) => [...document.querySelectorAll(selector)].some((node) => node.checkVisibility() && node.textContent.replace(/\u00a0/g, ' ').includes(words)), [selector, words]);
 const goes = async (page, hash) => { await page.evaluate((to) => { location.hash = to; }, '#/' + hash); };
-/* A user of each outcome, and one who runs. */
+/* Users of each outcome, and one whose job runs. */
 async function populate(daemon) {
     for (let i = 1; i <= 12; i++) await daemon.put(`ok-${i}`, dueIn(10 + i));
     await daemon.put('bad-1', dueIn(20));
@@ -113,9 +113,9 @@ async function viewsPassAxe(scheme, width) {
 }
 
 const tests = {
-    /* ---- Who ---- */
+    /* ---- Sessions ---- */
 
-    async a_token_lets_one_in_and_what_is_none_does_not() {
+    async login_accepts_a_valid_token_only() {
         await withDaemon((daemon) => withPage({ url: daemon.url }, async (page) => {
             await page.goto(daemon.url);
             await page.waitForSelector('#token:focus');
@@ -130,7 +130,7 @@ const tests = {
             await live(page);
             assert.equal(await textOf(page, '.who .name'), 'admin');
             assert.equal(await textOf(page, '.who .scope'), 'admin');
-            /* It is kept in a cookie that no script can read, and nowhere else. */
+            /* The session is in a cookie that no script can read, and nowhere else. */
             assert.deepEqual(await page.evaluate(() => [document.cookie, Object.values(localStorage).join(), Object.values(sessionStorage).join(), location.href.includes('diurnal_')]), ['', '', '', false]);
             await page.reload();
             await live(page);
@@ -141,14 +141,14 @@ const tests = {
         }));
     },
 
-    async a_ticket_in_a_link_lets_one_in_once_and_is_taken_out_of_the_address() {
+    async login_link_works_once_and_its_ticket_leaves_the_address() {
         await withDaemon(async (daemon) => {
             const { ticket } = await daemon.ask('POST', '/tickets');
             await withPage({ url: daemon.url }, async (page) => {
                 await page.goto(`${daemon.url}/#ticket=${ticket}`);
                 await live(page);
                 assert.equal(page.url(), `${daemon.url}/`);
-                assert.equal(await page.evaluate(() => history.length), 2); /* about:blank, and this: nothing to go back to has it */
+                assert.equal(await page.evaluate(() => history.length), 2); /* about:blank and this page: no entry of the history has the ticket */
             });
             await withPage({ url: daemon.url }, async (page) => {
                 await page.goto(`${daemon.url}/#ticket=${ticket}`);
@@ -158,7 +158,7 @@ const tests = {
         });
     },
 
-    async who_may_only_look_is_offered_nothing_else() {
+    async session_offers_only_what_its_scope_allows() {
         await withDaemon(async (daemon) => {
             await populate(daemon);
             const buttons = {};
@@ -178,7 +178,7 @@ const tests = {
         });
     },
 
-    async a_token_of_a_tenant_sees_one_sentence_and_no_error() {
+    async session_of_a_tenant_shows_one_sentence_and_no_error() {
         await withDaemon(async (daemon) => {
             const { token } = await daemon.ask('POST', '/tokens', { name: 'acme ops', scope: 'admin', tenant: 'acme' });
             /* After a reload the page asks for the day before it knows the session: that one request is refused. */
@@ -201,7 +201,7 @@ const tests = {
         });
     },
 
-    async a_token_of_a_user_cannot_log_in_and_the_login_says_so() {
+    async login_rejects_a_token_with_a_user_and_says_why() {
         await withDaemon(async (daemon) => {
             const { token } = await daemon.ask('POST', '/tokens', { name: 'ada', scope: 'read', tenant: 'acme', user: 'ada' });
             await withPage({ url: daemon.url, tolerates: [/status of 403/] }, async (page) => {
@@ -215,7 +215,7 @@ const tests = {
         });
     },
 
-    async a_token_that_is_revoked_ends_its_session() {
+    async session_ends_when_its_token_is_revoked() {
         await withDaemon(async (daemon) => {
             const { id, token } = await daemon.ask('POST', '/tokens', { name: 'short', scope: 'read' });
             await withPage({ url: daemon.url, tolerates: [/INCOMPLETE_CHUNKED/, /CONNECTION_RESET/] }, async (page) => {
@@ -226,9 +226,9 @@ const tests = {
         });
     },
 
-    /* ---- How it begins ---- */
+    /* ---- Loading ---- */
 
-    async what_is_to_be_shown_is_asked_for_before_it_is_known_who_asks() {
+    async page_requests_the_day_before_the_session_is_known() {
         await used({}, async (page, daemon) => {
             await daemon.put('ok-1', dueIn(30));
             let known;
@@ -244,7 +244,7 @@ const tests = {
         });
     },
 
-    async what_comes_later_moves_nothing_that_is_there_already() {
+    async page_does_not_move_when_its_data_arrives() {
         await used({}, async (page, daemon) => {
             await daemon.put('ok-1', dueIn(30));
             await sees(page, 'h1', '1 user done today');
@@ -263,7 +263,7 @@ const tests = {
         });
     },
 
-    async a_session_that_ends_while_the_page_begins_leads_to_the_login() {
+    async page_shows_the_login_if_the_session_ends_while_it_loads() {
         await used({}, async (page) => {
             await page.route('**/api/v1/events', (route) => route.fulfill({ status: 401, contentType: 'application/problem+json', body: '{"detail":"who is there?"}' }));
             await page.reload();
@@ -271,10 +271,10 @@ const tests = {
         });
     },
 
-    async it_is_light_or_dark_as_chosen_before_anything_is_drawn() {
+    async theme_is_set_before_the_first_paint() {
         await used({ scheme: 'light' }, async (page) => {
             await page.selectOption('#theme', 'dark');
-            /* No body: nothing of it can have been seen yet. */
+            /* Without a body nothing has been painted yet. */
             await page.addInitScript(() => new MutationObserver((_, observer) => { if (document.body) { window.themeFirst = document.documentElement.dataset.theme; observer.disconnect(); } }).observe(document, { subtree: true, childList: true }));
             await page.reload();
             await live(page);
@@ -282,7 +282,7 @@ const tests = {
         });
     },
 
-    async on_a_phone_large_numbers_stay_whole() {
+    async figures_keep_large_numbers_on_one_line_on_a_phone() {
         await used({ width: 360 }, async (page, daemon) => {
             await daemon.put('ok-1', dueIn(30));
             await sees(page, 'h1', '1 user done today');
@@ -300,7 +300,7 @@ const tests = {
 
     /* ---- The day ---- */
 
-    async of_a_day_on_which_nobody_is_due_it_is_not_said_that_nobody_is_registered() {
+    async today_tells_no_users_due_from_no_users_registered() {
         await used({}, async (page, daemon) => {
             await sees(page, 'h1', 'No users registered yet');
             await sees(page, '.welcome', 'Register a user');
@@ -312,7 +312,7 @@ const tests = {
         });
     },
 
-    async a_user_is_registered_and_its_run_watched_to_its_success_without_a_reload() {
+    async today_follows_a_new_user_to_success_without_a_reload() {
         await used({}, async (page, daemon) => {
             await page.evaluate(() => { window.stayed = true; });
             await sees(page, 'h1', 'No users registered yet');
@@ -338,7 +338,7 @@ const tests = {
         });
     },
 
-    async a_cutoff_is_seen_and_why_it_was_reached_is_found() {
+    async today_shows_a_reached_cutoff_and_leads_to_its_reason() {
         await used({}, async (page, daemon) => {
             await daemon.put('ok-1', dueIn(30));
             await goes(page, 'users?register=1');
@@ -351,7 +351,7 @@ const tests = {
             await sees(page, 'h1', '1 of 2 users missed their cutoff');
             await sees(page, '.figure', 'Cutoff reached1');
             await page.waitForFunction(() => ['success', 'cutoff_reached'].every((state) => document.querySelector(`.bars.is-${state}[d]`)));
-            /* It hangs below the line: its place tells it, whatever the colours. */
+            /* The bar hangs below the line, so its place shows the state without colour. */
             const [down, up] = await page.evaluate(() => ['.bars.is-cutoff_reached[d]', '.bars.is-success[d]'].map((of) => { const { y, height } = document.querySelector(of).getBBox(); return { y, height }; }));
             assert.ok(down.y >= up.y + up.height, `${down.y} is above ${up.y + up.height}`);
             await page.click('.alternative summary');
@@ -366,7 +366,7 @@ const tests = {
         });
     },
 
-    async who_begins_on_a_later_day_is_not_pending_among_the_users_of_a_minute() {
+    async minute_does_not_list_a_user_of_a_later_first_day_as_pending() {
         await used({}, async (page, daemon) => {
             const due = dueIn(90);
             await daemon.put('to come', due);
@@ -382,14 +382,14 @@ const tests = {
         }, ['--window-minutes', '1']);
     },
 
-    async whose_minute_takes_long_to_read_is_read_the_more_rarely_however_often_it_changes() {
+    async minute_is_read_less_often_the_longer_a_read_takes() {
         await used({}, async (page, daemon) => {
             const due = dueIn(120), slow = 300, isOf = (url) => url.includes('/daily/users?due_from=' + encodeURIComponent(due));
             await page.route((url) => isOf(url.href), async (route) => {
                 await new Promise((done) => setTimeout(done, slow));
                 await route.continue();
             });
-            /* As the page's own clock has it: here, all is heard of later. */
+            /* By the page's own clock, because events reach this process later. */
             const read = () => page.evaluate((due) => performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/daily/users?due_from=' + due) && entry.responseEnd > 0)
                 .map((entry) => ({ asked: entry.startTime, answered: entry.responseEnd })), encodeURIComponent(due));
             let reads = [];
@@ -404,7 +404,7 @@ const tests = {
         });
     },
 
-    async a_bad_job_is_told_with_its_attempts_and_the_class_of_its_error() {
+    async user_shows_failed_attempts_and_their_error_class() {
         await used({}, async (page, daemon) => {
             await daemon.put('bad bob', dueIn(30));
             await goes(page, 'users/bad%20bob');
@@ -414,7 +414,7 @@ const tests = {
         });
     },
 
-    async times_are_told_in_utc_and_beside_it_as_it_is_here() {
+    async times_are_utc_with_the_local_time_beside_them() {
         await used({ zone: 'Asia/Kolkata' }, async (page, daemon) => {
             await daemon.put('ok-1', '23:00');
             assert.match(await textOf(page, '.clock .utc'), /^\d\d:\d\d:\d\d UTC$/);
@@ -432,7 +432,7 @@ const tests = {
 
     /* ---- Users ---- */
 
-    async users_are_looked_for_by_their_id_their_outcome_and_when_they_are_due() {
+    async users_are_filtered_by_id_outcome_and_due_time() {
         await used({}, async (page, daemon) => {
             await populate(daemon);
             for (let i = 0; i < 100; i++) await daemon.put(`many-${String(i).padStart(3, '0')}`, '00:00');
@@ -466,10 +466,10 @@ const tests = {
         });
     },
 
-    /* So many that the daemon looks at no more of them for one answer. */
-    async who_is_behind_twenty_thousand_others_is_found_and_who_goes_away_meanwhile_asks_no_more() {
+    /* More users than the daemon scans for one response. */
+    async users_are_found_behind_twenty_thousand_others_unless_the_view_is_left() {
         await used({}, async (page, daemon) => {
-            /* An hour that neither is nor has its windows open soon. */
+            /* An hour whose windows do not open during the test. */
             const now = new Date().getUTCHours(), hour = now > 0 && now < 22 ? '00' : '11';
             const others = Array.from({ length: 41000 }, (_, i) => `{"id":"a-${i}","due":"${hour}:00"}`);
             const fifty = Array.from({ length: 50 }, (_, i) => `{"id":"m-${i}","due":"${hour}:01","starts_on":"today"}`);
@@ -492,7 +492,7 @@ const tests = {
             await goes(page, `today/${hour}:03`);
             await sees(page, '.minute-users .empty', 'No user is due in this minute.');
 
-            await page.route('**/api/v1/daily/users?*cursor=*', () => {}); /* is not answered */
+            await page.route('**/api/v1/daily/users?*cursor=*', () => {}); /* never answered */
             for (const view of [`users?due_from=${hour}:02`, `today/${hour}:02`]) {
                 const begun = page.waitForRequest(/daily.users.*cursor=/), given = page.waitForEvent('requestfailed', (request) => /cursor=/.test(request.url()));
                 await goes(page, view);
@@ -503,7 +503,7 @@ const tests = {
         });
     },
 
-    async a_file_is_imported_and_the_lines_that_are_no_good_are_shown() {
+    async import_reports_the_rejected_lines_of_a_file() {
         await used({}, async (page, daemon) => {
             const file = (name, text) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
             await goes(page, 'users?import=1');
@@ -525,7 +525,7 @@ const tests = {
         });
     },
 
-    async a_large_file_is_told_how_far_it_is() {
+    async import_shows_the_progress_of_a_large_file() {
         await used({}, async (page) => {
             await goes(page, 'users?import=1');
             const lines = Array.from({ length: 60000 }, (_, i) => `{"id":"user ${i} ${'x'.repeat(60)}","due":"08:00"}`).join('\n');
@@ -537,7 +537,7 @@ const tests = {
         });
     },
 
-    async a_user_is_changed_and_after_a_question_removed() {
+    async user_is_changed_and_removed_after_confirmation() {
         await used({}, async (page, daemon) => {
             await daemon.put('ok ada/b?c#d', dueIn(120));
             await goes(page, 'users');
@@ -564,7 +564,7 @@ const tests = {
 
     /* ---- The daemon ---- */
 
-    async each_view_shows_what_the_daemon_says() {
+    async views_show_the_state_of_the_daemon() {
         await used({}, async (page, daemon) => {
             await populate(daemon);
             await goes(page, 'queue');
@@ -592,7 +592,7 @@ const tests = {
         });
     },
 
-    async a_running_job_read_before_the_day_shows_its_time_alone_afterwards() {
+    async queue_drops_the_date_of_a_job_once_the_day_is_known() {
         await used({}, async (page, daemon) => {
             await daemon.put('slow-1', dueIn(30));
             await until('slow-1 runs', async () => (await daemon.ask('GET', '/daily/running')).running === 1);
@@ -607,7 +607,7 @@ const tests = {
         });
     },
 
-    async what_cannot_be_read_is_said_and_tried_again_when_asked() {
+    async views_show_a_failed_request_and_retry_on_demand() {
         await used({ tolerates: [/status of 503/] }, async (page, daemon) => {
             await daemon.put('ok-1', dueIn(30));
             let broken = true;
@@ -623,7 +623,7 @@ const tests = {
         });
     },
 
-    async a_connection_that_breaks_is_said_and_what_came_meanwhile_is_caught_up_with() {
+    async page_reports_a_lost_connection_and_catches_up_after_it() {
         await withDaemon(async (daemon) => {
             const way = await newWay(daemon.port);
             try {
@@ -644,7 +644,7 @@ const tests = {
                     await sees(page, 'h1', 'All 2 users done today');
                     assert.equal(await page.locator('.banner:visible').count(), 0);
                     assert.equal(await textOf(page, '#said'), 'Connected again.');
-                    /* It went on where it was, and did not read all again. */
+                    /* The page continued its stream and did not read everything again. */
                     const events = requests.filter((r) => r.url().endsWith('/api/v1/events')), last = await events.at(-1).allHeaders();
                     assert.match(last['last-event-id'], /^[0-9a-f]+-\d+$/);
                     assert.equal(requests.filter((r) => r.url().endsWith('/api/v1/daily/today')).length, 1);
@@ -655,7 +655,7 @@ const tests = {
         });
     },
 
-    async a_daemon_that_is_killed_and_started_again_asks_for_a_login_and_leads_back() {
+    async page_returns_to_its_view_after_a_restart_and_login() {
         await used({ tolerates: [/ERR_/] }, async (page, daemon) => {
             await daemon.put('ok-1', dueIn(30));
             await goes(page, 'users/ok-1');
@@ -672,14 +672,14 @@ const tests = {
         });
     },
 
-    /* ---- For everybody ---- */
+    /* ---- Accessibility ---- */
 
-    async each_view_passes_axe_in_light_on_a_desk() { await viewsPassAxe('light', 1280); },
-    async each_view_passes_axe_in_dark_on_a_desk() { await viewsPassAxe('dark', 1280); },
-    async each_view_passes_axe_in_light_and_is_no_wider_than_a_phone() { await viewsPassAxe('light', 360); },
-    async each_view_passes_axe_in_dark_and_is_no_wider_than_a_phone() { await viewsPassAxe('dark', 360); },
+    async views_pass_axe_in_light_on_a_desktop() { await viewsPassAxe('light', 1280); },
+    async views_pass_axe_in_dark_on_a_desktop() { await viewsPassAxe('dark', 1280); },
+    async views_pass_axe_in_light_and_fit_a_phone() { await viewsPassAxe('light', 360); },
+    async views_pass_axe_in_dark_and_fit_a_phone() { await viewsPassAxe('dark', 360); },
 
-    async everything_is_reached_and_done_by_keyboard() {
+    async page_works_by_keyboard_alone() {
         await used({}, async (page, daemon) => {
             await populate(daemon);
             await sees(page, 'h1', 'done');
@@ -689,7 +689,7 @@ const tests = {
             assert.equal((await focused()).text, 'Skip to the content');
             await page.keyboard.press('Enter');
             assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
-            /* The strip is one stop; arrows, pages, home and end go through its minutes. */
+            /* The strip is one tab stop; arrows, page keys, home and end move through its minutes. */
             await page.keyboard.press('Tab');
             assert.deepEqual(await focused(), { text: 'Minute of the day', role: 'slider', outline: true });
             const minute = async () => Number(await page.getAttribute('[role=slider]', 'aria-valuenow'));
@@ -698,7 +698,7 @@ const tests = {
                 await until(key, async () => (await minute()) === at);
             }
             assert.match(page.url(), /#\/today\/23%3A59$/);
-            /* The table, then the way back to now, then the one minute of the hour that is in the order, and from it the others. */
+            /* Next are the table, the button back to now, and one minute of the hour; arrows reach the other minutes. */
             for (const words of ['Table by hour', 'Back to now', '23:59 UTC: ']) {
                 await page.keyboard.press('Tab');
                 const now = await focused();
@@ -711,7 +711,7 @@ const tests = {
             await page.keyboard.press('Tab');
             assert.equal((await focused()).text, 'Show in Users');
             await page.keyboard.press('Enter');
-            /* A new view has the focus at its title. */
+            /* A new view focuses its title. */
             await until('users', async () => (await focused()).text === 'Users');
             await page.keyboard.press('Tab');
             assert.equal((await focused()).text, 'Register a user');
@@ -732,7 +732,7 @@ const tests = {
         });
     },
 
-    async words_can_be_read_and_colours_told_apart_in_light_and_dark() {
+    async colours_have_enough_contrast_and_are_distinguishable() {
         for (const scheme of ['light', 'dark'])
             await withDaemon((daemon) => withPage({ url: daemon.url, scheme }, async (page) => {
                 await page.goto(daemon.url);
@@ -753,7 +753,7 @@ const tests = {
             }));
     },
 
-    async light_or_dark_is_chosen_and_kept() {
+    async theme_choice_survives_a_reload() {
         await used({ scheme: 'light' }, async (page) => {
             const paper = async () => rgb(await page.$eval('body', (node) => getComputedStyle(node).backgroundColor))[0];
             assert.ok(await paper() > 200);
@@ -768,16 +768,16 @@ const tests = {
         });
     },
 
-    async who_wants_no_motion_gets_none() {
+    async page_has_no_motion_if_the_system_asks_for_none() {
         await used({ motion: 'reduce' }, async (page) => {
             await sees(page, 'h1', 'No users');
             assert.equal(await page.evaluate(() => [...document.querySelectorAll('*')].filter((node) => { const style = getComputedStyle(node); return style.animationName !== 'none' || parseFloat(style.transitionDuration) > 0 || style.scrollBehavior === 'smooth'; }).length), 0);
         });
     },
 
-    /* ---- Nobody's text is more than a text ---- */
+    /* ---- Hostile text ---- */
 
-    async two_hundred_hostile_texts_do_nothing_wherever_they_are_stored() {
+    async page_shows_two_hundred_hostile_ids_as_text() {
         await withDaemon(async (daemon) => {
             assert.ok(hostile.length >= 200, `${hostile.length}`);
             const due = dueIn(30);
@@ -804,7 +804,7 @@ const tests = {
                     await page.evaluate((to) => { location.hash = '#/users/' + encodeURIComponent(to); }, id);
                     await page.waitForFunction((is) => document.querySelector('h1')?.textContent === is && document.querySelector('.why li')?.textContent.startsWith(is), id);
                 }
-                /* And by links as they stand in the list, and as titles of dialogs. */
+                /* Also by the links of the list and in dialogs. */
                 for (const id of ['#ticket=x', '%2e%2e%2f', 'a/b/c', '<svg onload=hurt=1>']) {
                     await page.evaluate((to) => { location.hash = '#/users?' + new URLSearchParams({ q: to }); }, id);
                     await page.locator('table.users tbody a').filter({ hasText: id }).first().click();
@@ -820,14 +820,14 @@ const tests = {
         });
     },
 
-    async no_script_but_the_pages_own_may_run_and_no_text_becomes_markup() {
+    async policy_blocks_foreign_scripts_and_markup() {
         await withDaemon((daemon) => withPage({ url: daemon.url, tolerates: [/Content Security Policy/, /Trusted(HTML|Script)/] }, async (page) => {
             await page.goto(daemon.url);
             await page.waitForSelector('#token');
             const tried = await page.evaluate(() => {
                 const script = document.createElement('script');
                 let markup = 'taken';
-                try { script.textContent = 'window.hurt = 1'; document.body.append(script); } catch { /* so much the better */ }
+                try { script.textContent = 'window.hurt = 1'; document.body.append(script); } catch { /* blocked as well */ }
                 try { document.body.insertAdjacentHTML('beforeend', '<b id=made></b>'); } catch { markup = 'refused'; }
                 return [window.hurt ?? null, markup, document.getElementById('made')];
             });
@@ -836,9 +836,9 @@ const tests = {
         }));
     },
 
-    /* ---- What it costs ---- */
+    /* ---- Cost ---- */
 
-    async the_first_load_is_small_and_the_second_asks_only_whether_there_is_another() {
+    async page_loads_little_at_first_and_revalidates_afterwards() {
         await withDaemon((daemon) => withPage({ url: daemon.url }, async (page) => {
             const loaded = async () => page.evaluate(() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map((entry) => ({ name: entry.name, wire: entry.transferSize, status: entry.responseStatus })));
             await page.goto(daemon.url);

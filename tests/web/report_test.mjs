@@ -42,17 +42,17 @@ async function looked(name, scheme, width) {
 }
 
 const tests = {
-    async a_calm_day_is_drawn_without_an_error_or_a_request() {
+    async report_draws_a_calm_day_without_errors_or_requests() {
         for (const scheme of SCHEMES) for (const width of WIDTHS) await looked('calm', scheme, width);
     },
-    async a_herd_is_drawn_without_an_error_or_a_request() {
+    async report_draws_a_herd_without_errors_or_requests() {
         for (const scheme of SCHEMES) for (const width of WIDTHS) await looked('herd', scheme, width);
     },
-    async an_outage_is_drawn_without_an_error_or_a_request() {
+    async report_draws_an_outage_without_errors_or_requests() {
         for (const scheme of SCHEMES) for (const width of WIDTHS) await looked('outage', scheme, width);
     },
 
-    async limits_are_lines_and_what_was_unusual_is_marked_in_words() {
+    async charts_draw_limits_as_lines_and_name_unusual_events() {
         await withPage({ file: fileOf('outage') }, async (page) => {
             for (const [id, name] of [['depth', 'depth_avg_max 5,000'], ['slots', 'max_concurrency 96'], ['latency', 'job_p95_max_ms 30\u00a0s'], ['ticks', 'tick_budget_ms 300\u00a0ms']]) {
                 assert.equal(await page.locator(`#${id} line.limit`).count(), 1, id);
@@ -70,7 +70,7 @@ const tests = {
         });
     },
 
-    async nothing_is_wider_than_a_phone_even_with_every_table_open() {
+    async report_fits_a_phone_with_every_table_open() {
         for (const name of ['calm', 'outage', 'year', 'empty', 'hostile'])
             await withPage({ file: fileOf(name), width: 360 }, async (page) => {
                 await page.$$eval('details', (nodes) => nodes.forEach((node) => { node.open = true; }));
@@ -79,7 +79,7 @@ const tests = {
             });
     },
 
-    async the_keyboard_reaches_every_chart_and_reads_it() {
+    async charts_are_read_by_keyboard() {
         await withPage({ file: fileOf('outage') }, async (page) => {
             const reached = new Set();
             for (let i = 0; i < 60; i++) {
@@ -117,7 +117,7 @@ const tests = {
         });
     },
 
-    async pointing_reads_a_chart_and_those_beside_it() {
+    async charts_of_a_group_follow_the_pointer_together() {
         await withPage({ file: fileOf('outage') }, async (page) => {
             await page.locator('#depth .plot').scrollIntoViewIfNeeded();
             const box = await page.locator('#depth .plot').boundingBox();
@@ -135,7 +135,7 @@ const tests = {
         });
     },
 
-    async every_chart_is_a_table_too_and_its_numbers_add_up() {
+    async charts_have_tables_whose_numbers_add_up() {
         const told = toldOf('outage');
         await withPage({ file: fileOf('outage') }, async (page) => {
             const column = async (id, at) => {
@@ -156,7 +156,7 @@ const tests = {
         });
     },
 
-    async the_worst_minutes_come_first_each_with_somebody_to_ask_about() {
+    async worst_minutes_come_first_with_an_example_user() {
         const told = toldOf('outage');
         await withPage({ file: fileOf('outage') }, async (page) => {
             const rows = await page.$$eval('#worst tbody tr', (nodes) => nodes.map((row) => [...row.children].map((cell) => cell.textContent)));
@@ -172,7 +172,7 @@ const tests = {
         });
     },
 
-    async a_day_of_a_year_can_be_picked() {
+    async strip_shows_the_selected_day_of_a_year() {
         await withPage({ file: fileOf('year') }, async (page) => {
             assert.ok(await page.locator('#days svg .data').count() > 0);
             const before = await page.textContent('#worst');
@@ -185,7 +185,7 @@ const tests = {
         });
     },
 
-    async somebody_elses_text_stays_text() {
+    async report_shows_foreign_text_as_text() {
         await withPage({ file: fileOf('hostile') }, async (page) => {
             const evil = toldOf('hostile').trace;
             assert.match(evil, /<\/script><script>/);
@@ -198,7 +198,7 @@ const tests = {
     },
 
     /* Should a text get out of its place after all. */
-    async no_other_script_than_the_pages_own_may_run() {
+    async policy_blocks_foreign_scripts() {
         await withPage({ file: fileOf('calm'), complains: [/Content Security Policy/] }, async (page) => {
             await page.evaluate(() => {
                 const script = document.createElement('script');
@@ -209,7 +209,7 @@ const tests = {
         });
     },
 
-    async violations_stand_above_the_verdict_in_red() {
+    async violations_are_shown_above_the_result_in_red() {
         await withPage({ file: fileOf('hostile') }, async (page) => {
             const alarm = page.locator('#violations');
             assert.match(await alarm.textContent(), /^12\u00a0invariant violations.*I1: two successes for user <\/script>.*I3: 65 jobs ran at once.*And 10 more\.$/s);
@@ -220,7 +220,7 @@ const tests = {
         await withPage({ file: fileOf('calm') }, async (page) => assert.equal(await page.locator('#violations').count(), 0));
     },
 
-    async a_run_in_which_nothing_happened_says_so() {
+    async report_of_an_empty_run_says_so() {
         await withPage({ file: fileOf('empty') }, async (page) => {
             assert.equal(await page.locator('.plot').count(), 0);
             assert.equal(await page.textContent('h1'), 'No user\u2011day ended in this run');
@@ -228,7 +228,7 @@ const tests = {
         });
     },
 
-    async words_can_be_read_and_colours_told_apart_in_light_and_dark() {
+    async colours_have_enough_contrast_and_are_distinguishable() {
         for (const scheme of SCHEMES)
             await withPage({ file: fileOf('outage'), scheme }, async (page) => {
                 const tokens = await page.evaluate(() => {
@@ -246,7 +246,7 @@ const tests = {
             });
     },
 
-    async who_wants_no_motion_gets_none() {
+    async report_has_no_motion_if_the_system_asks_for_none() {
         const moves = (page) => page.evaluate(() => [...document.querySelectorAll('*')].filter((node) => {
             const style = getComputedStyle(node);
             return style.animationName !== 'none' || parseFloat(style.transitionDuration) > 0 || style.scrollBehavior === 'smooth';
@@ -254,7 +254,7 @@ const tests = {
         await withPage({ file: fileOf('calm'), motion: 'reduce' }, async (page) => assert.equal(await moves(page), 0));
     },
 
-    async a_window_that_is_made_narrower_is_drawn_anew() {
+    async charts_are_redrawn_in_a_narrower_window() {
         await withPage({ file: fileOf('herd') }, async (page) => {
             await page.setViewportSize({ width: 360, height: 900 });
             await page.waitForFunction(() => [...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg').getBoundingClientRect().width <= plot.clientWidth + 1
