@@ -107,8 +107,8 @@ static ssize_t output_take(const char *bytes, size_t len) {
 
 /* ---- The ring ---- */
 
-/* A line's place in the order says which cell it has, and the how manieth time round. The cell's turn is twice that
- * when it is free for it, and one more when the line is in. */
+/* A line's sequence number gives its cell and the round through the ring. The cell's turn is twice the round while the
+ * cell is free for that line, and one more once the line is in it. */
 typedef struct cell {
     _Atomic(uint64_t) turn;
     uint64_t          lines; /* those it stands for */

@@ -9,8 +9,8 @@ const char *dn_metrics_content_type(dn_metrics_format format) {
 
 static int show_build(const char *version, const char *revision) {
     const char   *keys[] = {"version", "revision"}, *values[] = {version, revision};
-    prom_gauge_t *build =
-        prom_gauge_new("diurnal_build_info", "What was built; always 1.", 2, keys);
+    prom_gauge_t *build = prom_gauge_new("diurnal_build_info",
+                                         "Version and revision of the build; always 1.", 2, keys);
 
     if (!build) return DN_ENOMEM;
     if (prom_metric_sample_set(prom_metric_sample_from_labels(build, values), 1) == 0 &&

@@ -1,10 +1,10 @@
-/* prom_process.h - what the kernel knows of this process. */
+/* prom_process.h - metrics of this process, read from the kernel. */
 #ifndef DIURNAL_OBS_PROM_PROCESS_H
 #define DIURNAL_OBS_PROM_PROCESS_H
 
 typedef struct prom_collector prom_collector_t;
 
-/* NULL: no memory. */
+/* NULL if memory runs out. */
 prom_collector_t *prom_process_collector_new(void);
 
 #endif

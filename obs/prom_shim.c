@@ -1,4 +1,4 @@
-/* prom_shim.c - metrics.h by our own prom_*.c. */
+/* prom_shim.c - implements metrics.h with our own prom_*.c. */
 #include "metrics_library.h"
 #include "prom_internal.h"
 
@@ -21,10 +21,10 @@ int dn_metrics_of_library(void) {
     prom_collector_t *self = prom_collector_new("metrics");
     prom_counter_t   *overflows = prom_counter_new(
           "diurnal_metrics_overflows_total",
-          "How often labels found no series and none could be made for them.", 0, NULL);
+          "Updates dropped because no series could be made for their labels.", 0, NULL);
 
     if (self && overflows && prom_collector_add_metric(self, overflows) == 0) {
-        overflows = NULL; /* the collector's */
+        overflows = NULL; /* the collector owns it */
         prom_collector_set_collect_fn(self, collect);
         if (prom_collector_registry_register_collector(PROM_COLLECTOR_REGISTRY_DEFAULT, self) == 0)
             return DN_OK;
