@@ -295,6 +295,13 @@ static void on_store_well(check *c) {
 
 /* ---- Users ---- */
 
+/* The earliest first day that a change may give. */
+static dn_day least_first_day(const check *c, const check_person *p) {
+    const dn_day open = p->last_day >= c->today ? p->last_day + 1 : c->today;
+
+    return p->starts_on < open ? p->starts_on : open;
+}
+
 static void on_set(check *c, const dn_happening *h) {
     check_person *p = check_person_of(&c->users, h->n);
     char          day[CHECK_DAY_TEXT];
@@ -308,6 +315,11 @@ static void on_set(check *c, const dn_happening *h) {
     if (!check_lives(p) && h->starts_on < c->today)
         check_say(c, CHECK_LOG, h->n, DN_DAY_NONE,
                   "begins on %s: right is not before it is registered",
+                  check_day_text(h->starts_on, day));
+    if (check_lives(p) && h->starts_on < least_first_day(c, p))
+        check_say(c, CHECK_LOG, h->n, DN_DAY_NONE,
+                  "begins on %s: right is not before today, nor before the day after the last one "
+                  "that is finalized, unless it did",
                   check_day_text(h->starts_on, day));
     const bool queued = check_lives(p) && p->state == CHECK_QUEUED;
     if (queued) check_out_of_queue(c, p);

@@ -422,6 +422,110 @@ static int add_end_of_planner(plan *p, uint64_t *r) {
     return rc;
 }
 
+/* The way of a word gets longer with small slices, pages and transactions, so these need runs without delays. */
+static void draw_bounds(plan *p, uint64_t *r) {
+    const bool            small = one_in(r, 2);
+    const bool            shortest = small && p->lag_ms == 0;
+    const dn_daily_bounds daily = {
+        .slice_looks = (uint32_t)ONE_OF(r, 1, 2, 5, 60),
+        .slice_plans = (uint32_t)ONE_OF(r, 1, 2, 5),
+        .plans = (uint32_t)ONE_OF(r, 1, 2, 3),
+        .page_users = (uint32_t)ONE_OF(r, 1, 2, 3, 7),
+        .lookups = (uint32_t)ONE_OF(r, 1, 2, 3),
+        .expired = (uint32_t)ONE_OF(r, 1, 2),
+        .swept = (uint32_t)ONE_OF(r, 1, 2, 5),
+        .offers = (uint32_t)ONE_OF(r, 1, 2, 3),
+    };
+    const dn_kv_bounds kv = {(uint32_t)ONE_OF(r, 1, 2, 3, 5), (uint32_t)ONE_OF(r, 1, 2, 5)};
+
+    if (shortest) p->daily_bounds = daily;
+    else if (small)
+        p->daily_bounds = (dn_daily_bounds){.plans = daily.plans, .lookups = daily.lookups};
+    if (shortest) p->kv_bounds = kv;
+}
+
+/* Far more slots than the default, and in some seeds a herd for them: tables grow, and messages are full. */
+static int draw_herd(plan *p, uint64_t *r) {
+    const uint32_t before = p->users;
+    int            rc = DN_OK;
+
+    if (one_in(r, 32)) p->settings.max_concurrency = between(r, 9, 64);
+    if (p->seed % PLAN_HERDS != 100) return DN_OK;
+    p->users += PLAN_HERD;
+    p->settings.max_concurrency = 64;
+    for (uint32_t i = before; rc == DN_OK && i < p->users; i++)
+        rc = add(p, (plan_op){.kind = PLAN_USER, .user = i, .due = draw_due(p, r)});
+    return rc;
+}
+
+/* A first day in the past, then another one, sooner or later. */
+static int add_moved_first_days(plan *p, uint64_t *r) {
+    int rc = DN_OK;
+
+    for (int64_t i = between(r, 2, 8); rc == DN_OK && i > 0; i--) {
+        const uint32_t user = (uint32_t)below(r, p->users < 4 ? p->users : 4);
+        plan_op        op = {.kind = PLAN_USER,
+                             .at_ms = one_in(r, 4) ? 0 : draw_instant(p, r),
+                             .user = user,
+                             .due = due_of(p, user)};
+        op.ms = (p->settings.start_ms + op.at_ms) / DN_DAY_MS + between(r, -2, 2);
+        rc = add(p, op);
+    }
+    return rc;
+}
+
+/* The disk is full from before a cutoff until after the tick that decides it, and meanwhile the clock goes back. */
+static int add_full_over_cutoff(plan *p, uint64_t *r) {
+    const uint32_t user = (uint32_t)below(r, p->users);
+    const int64_t  tick_ms = draw_deciding_tick(p, r, user);
+    plan_op        full = {.kind = PLAN_STORE_FAILS, .at_ms = tick_ms - below(r, MS_MINUTE)};
+    plan_op        step = {.kind = PLAN_CLOCK, .ms = -ONE_OF(r, MS_MINUTE, MS_HOUR, DN_DAY_MS)};
+
+    full.ms = MS_MINUTE + 2 * p->settings.tick_ms + below(r, 30 * MS_MINUTE);
+    if (full.ms > p->calm_ms - full.at_ms) full.ms = p->calm_ms - full.at_ms;
+    step.at_ms = tick_ms + 1 + below(r, full.ms);
+    int rc = add(p, full);
+    if (rc == DN_OK) rc = add(p, step);
+    step.at_ms += draw_length(p, r, step.at_ms);
+    step.ms = -step.ms;
+    return rc == DN_OK && !one_in(r, 4) ? add(p, step) : rc;
+}
+
+/* Removed and registered again, while a plan for the first of the two is under way. */
+static int add_quick_return(plan *p, uint64_t *r) {
+    const uint32_t user = (uint32_t)below(r, p->users);
+    plan_op        op = {.kind = PLAN_REMOVE,
+                         .at_ms = draw_deciding_tick(p, r, user) - below(r, ONE_OF(r, 1, 2, 6)),
+                         .user = user};
+    const int      rc = add(p, op);
+
+    op.kind = PLAN_USER;
+    op.at_ms += below(r, 2);
+    op.due = due_of(p, user);
+    return rc == DN_OK ? add(p, op) : rc;
+}
+
+static int add_days_down(plan *p, uint64_t *r) {
+    plan_op op = {.kind = PLAN_CRASH, .at_ms = below(r, p->calm_ms)};
+
+    op.ms = below(r, p->calm_ms - op.at_ms) + 1;
+    return add(p, op);
+}
+
+/* What takes days, or more than one of them. */
+static int draw_long(plan *p, uint64_t *r, uint32_t on) {
+    int rc = DN_OK;
+
+    if (one_in(r, 2)) p->settings.ledger_days = between(r, 1, 3);
+    if (one_in(r, 6) && on & 1U << PLAN_USERS_FAULT) rc = add_moved_first_days(p, r);
+    for (int64_t i = below(r, 6); rc == DN_OK && i > 0 && on & 1U << PLAN_USERS_FAULT; i--)
+        rc = add_quick_return(p, r);
+    if (rc == DN_OK && one_in(r, 6) && on & 1U << PLAN_CRASH_FAULT) rc = add_days_down(p, r);
+    if (rc == DN_OK && one_in(r, 4) && on & 1U << PLAN_CLOCK_FAULT && on & 1U << PLAN_STORE_FAULT)
+        rc = add_full_over_cutoff(p, r);
+    return rc;
+}
+
 /* From a stream of its own: so what came later makes no other seed another one. */
 static int draw_more(plan *p, uint32_t on) {
     const bool users = on & 1U << PLAN_USERS_FAULT;
@@ -508,6 +612,10 @@ int plan_draw(uint64_t seed, const plan_bounds *bounds, plan *out_plan) {
     int            rc = draw_users(&p, r);
     if (rc == DN_OK) rc = draw_faults(&p, r, on);
     if (rc == DN_OK) rc = draw_more(&p, on);
+    uint64_t more = seed ^ 0x626f756e6473U;
+    if (rc == DN_OK) draw_bounds(&p, &more);
+    if (rc == DN_OK) rc = draw_herd(&p, &more);
+    if (rc == DN_OK) rc = draw_long(&p, &more, on);
     if (rc < 0) {
         plan_done(&p);
         return rc;

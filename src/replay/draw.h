@@ -5,6 +5,7 @@
 #ifndef DIURNAL_REPLAY_DRAW_H
 #define DIURNAL_REPLAY_DRAW_H
 
+#include "daily/daily_path.h"
 #include "diurnal/sim.h"
 #include "trace/trace.h"
 
@@ -81,15 +82,17 @@ typedef struct plan_answer {
 } plan_answer;
 
 typedef struct plan {
-    uint64_t       seed;
-    trace_settings settings;
-    int64_t        calm_ms; /* steady: faults stop, and every job is ok at once */
-    uint32_t       users;   /* "u0" and so on, up to this many */
-    dn_sim_faults  faults;
-    int64_t        lag_ms; /* how long what one actor knows may be unknown to another */
-    bool           any_order, ticks_move;
-    bool           hooks; /* cutoffs have them */
-    plan_mix       mix;
+    uint64_t        seed;
+    trace_settings  settings;
+    int64_t         calm_ms; /* steady: faults stop, and every job is ok at once */
+    uint32_t        users;   /* "u0" and so on, up to this many */
+    dn_sim_faults   faults;
+    int64_t         lag_ms; /* how long what one actor knows may be unknown to another */
+    bool            any_order, ticks_move;
+    bool            hooks; /* cutoffs have them */
+    dn_kv_bounds    kv_bounds;
+    dn_daily_bounds daily_bounds;
+    plan_mix        mix;
 
     plan_op *ops; /* by at_ms */
     size_t   ops_len, ops_cap;
@@ -103,7 +106,8 @@ typedef struct plan_bounds {
     uint32_t users, days; /* 1 to PLAN_USERS_MAX, 2 to PLAN_DAYS_MAX: the last one is calm */
     uint32_t faults;      /* a bit for each plan_fault that may be on */
 } plan_bounds;
-enum { PLAN_USERS_MAX = 1000, PLAN_DAYS_MAX = 1000 };
+/* One seed in PLAN_HERDS has PLAN_HERD users more than the bounds say: its number ends in 100. */
+enum { PLAN_USERS_MAX = 1000, PLAN_DAYS_MAX = 1000, PLAN_HERD = 2500, PLAN_HERDS = 200 };
 
 DN_MUST_USE int plan_draw(uint64_t seed, const plan_bounds *bounds, plan *out_plan);
 void            plan_done(plan *p);

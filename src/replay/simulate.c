@@ -129,6 +129,7 @@ static const ordered *order_of_this_commit(simulation *s) {
 static int before_commit(simulation *s) {
     s->at_this = s->calm ? NULL : order_of_this_commit(s);
     if (!s->at_this) return DN_OK;
+    world_down_for(s->world, s->at_this->down_ms);
     switch ((plan_commit)s->at_this->how) {
     case PLAN_CRASH_BEFORE:
         s->tally.counts.crash_before_commit++;
@@ -240,11 +241,18 @@ static int do_users(simulation *s, const plan_op *op) {
         });
 }
 
+/* Not into the calm, though a plan that was made shorter asks for it. */
+static int64_t down_ms_of(const simulation *s, const plan_op *op) {
+    const int64_t most_ms = s->plan->calm_ms - op->at_ms;
+
+    return op->ms < most_ms ? op->ms : most_ms;
+}
+
 static int do_op(simulation *s, const plan_op *op) {
     switch (op->kind) {
     case PLAN_USER:
     case PLAN_REMOVE: return do_users(s, op);
-    case PLAN_CRASH: world_crash(s->world, op->ms); return DN_OK;
+    case PLAN_CRASH: world_crash(s->world, down_ms_of(s, op)); return DN_OK;
     case PLAN_CRASH_SOON: world_crash_in(s->world, op->nth, op->ms); return DN_OK;
     case PLAN_COMMIT: order_commit(s, op); return DN_OK;
     case PLAN_ACTOR_CRASH: world_crash_actor(s->world, plan_actors[op->how], op->nth); return DN_OK;
@@ -323,6 +331,11 @@ static int judge_all(simulation *s) {
         rc = users_out_look(world_store_borrow(s->world), look, s);
         if (rc == DN_OK) rc = check_end(s->check, t->end_ms - t->start_ms);
     }
+    if (rc == DN_OK && check_violations_len(s->check) == 0) {
+        rest_end(&s->rest, s->done, world_wall_ms(s->world),
+                 world_counts_borrow(s->world)->actor_crashes == s->calm_crashes);
+        s->tally.counts.rows_forgotten = s->rest.forgotten;
+    }
     if (rc == DN_OK && s->plan->hooks)
         rc = hooks_watch_end(&s->hooks, world_store_borrow(s->world), t->end_ms - t->start_ms,
                              world_wall_ms(s->world));
@@ -369,6 +382,8 @@ static int prepare(simulation *s) {
         .any_order = p->any_order,
         .unranked = p->lag_ms > 0,
         .ticks_move = p->ticks_move,
+        .kv_bounds = p->kv_bounds,
+        .daily_bounds = p->daily_bounds,
         .tell_actors = has(p, PLAN_ACTOR_CRASH),
         .job = job,
         .hook = p->hooks ? hook : NULL,

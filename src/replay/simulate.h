@@ -50,6 +50,13 @@ const char *simulate_rule_name(unsigned rule);
     X(changed_queued, "due changed while queued or running")                                       \
     X(removed_busy, "removed while queued or running")                                             \
     X(back_busy, "registered again while its old attempt ran")                                     \
+    X(first_day_moved, "starts_on put off or brought forward")                                     \
+    X(days_down, "a day or more without the process")                                              \
+    X(back_while_full, "step back over a cutoff while the disk was full")                          \
+    X(many_slots, "more than 8 attempts at once")                                                  \
+    X(herds, "seeds with a herd")                                                                  \
+    X(small_bounds, "seeds with small slices, pages and transactions")                             \
+    X(rows_forgotten, "ledger rows deleted when they were old")                                    \
     X(hooks, "hooks delivered")                                                                    \
     X(hook_failures, "hooks that were not taken")                                                  \
     X(outage_jobs, "jobs that an outage met")                                                      \

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REST_TEXT = 200 };
+enum { REST_TEXT = 200, REST_ID = 16, FIRST_DAYS = 3, LEDGER_MOST = 128 };
 
 static bool has_actor_crash(const plan *p) {
     for (size_t i = 0; i < p->ops_len; i++)
@@ -26,6 +26,8 @@ int rest_init(rest *r) {
     r->upset_ms = INT64_MIN / 2;
     r->remembers = !has_actor_crash(r->plan);
     r->first = true;
+    r->first_day = dn_day_of_ms(r->plan->settings.start_ms) - FIRST_DAYS;
+    r->latest = r->first_day;
     return DN_OK;
 }
 
@@ -213,6 +215,7 @@ static bool is_given_a_first_day(const plan *p, uint32_t user) {
 static void on_set(rest *r, rest_person *p, const dn_happening *h) {
     char text[REST_TEXT];
 
+    if (p->n != h->n) p->told = 0;
     if (p->n == h->n && p->starts_on != h->starts_on &&
         !is_given_a_first_day(r->plan, (uint32_t)(p - r->people))) {
         (void)snprintf(text, sizeof text,
@@ -225,6 +228,13 @@ static void on_set(rest *r, rest_person *p, const dn_happening *h) {
     p->starts_on = h->starts_on;
     p->due = h->due;
     p->touched_ms = r->now_ms;
+}
+
+/* 0: it is none of the days that are counted. */
+static uint64_t bit_of(const rest *r, dn_day day) {
+    const int64_t at = (int64_t)day - r->first_day;
+
+    return at >= 0 && at < 64 ? UINT64_C(1) << at : 0;
 }
 
 static void on_person(rest *r, rest_person *p, const event *e) {
@@ -246,6 +256,7 @@ static void on_person(rest *r, rest_person *p, const event *e) {
     case DN_HAPPENED_FINALIZED:
     case DN_HAPPENED_MISSED:
         p->touched_ms = r->now_ms;
+        p->told |= bit_of(r, h->day);
         judge_row(r, p, h);
         if (h->kind == DN_HAPPENED_MISSED) return;
         if (h->status == DN_DAILY_CUTOFF) judge_cutoff(r, e);
@@ -300,6 +311,7 @@ static void forget(rest *r, const event *e) {
 
 void rest_tell(rest *r, const event *e) {
     instant_is(r, e->steady_ms);
+    if (dn_day_of_ms(e->t_ms) > r->latest) r->latest = dn_day_of_ms(e->t_ms);
     if (e->kind == EVENT_CRASH || e->kind == EVENT_ACTOR_ENDS || e->kind == EVENT_ACTOR_CRASH)
         forget(r, e);
     if (e->kind >= DN_HAPPENINGS) return;
@@ -341,4 +353,70 @@ void rest_job(rest *r, const dn_daily_request *request, const answer *is) {
     if (is->result == ANSWER_HANG || is->result == ANSWER_TIMEOUT ||
         is->duration_ms > r->plan->settings.job_timeout_ms)
         p->outcome = DN_OUTCOME_TIMEOUT;
+}
+
+/* ---- The end ---- */
+
+static void say_end(rest *r, const char *id, const char *what) {
+    char text[REST_TEXT];
+
+    (void)snprintf(text, sizeof text, "I5: user %s in the end: %s", id, what);
+    r->say(r->context, CHECK_I5, text);
+}
+
+/* NULL: the plan did nothing to that user. */
+static const plan_op *last_op_of(const plan *p, size_t done, uint32_t user) {
+    for (size_t i = done; i-- > 0;) {
+        const plan_op *op = &p->ops[i];
+        if ((op->kind == PLAN_USER || op->kind == PLAN_REMOVE) && op->user == user) return op;
+    }
+    return NULL;
+}
+
+/* True: it is there. */
+static bool judge_registered(rest *r, size_t done, uint32_t user, const char *id, dn_user *u) {
+    const plan_op *op = last_op_of(r->plan, done, user);
+    const bool     is_there = dn_store_user(r->store, id, strlen(id), u) == DN_OK;
+    const bool     wanted = op && op->kind == PLAN_USER;
+
+    if (is_there && !wanted) say_end(r, id, "it is there, and was removed or never registered");
+    if (!is_there && wanted) say_end(r, id, "it was registered, and is not there");
+    if (is_there && wanted && u->due != op->due)
+        say_end(r, id, "its due is not the last one asked for");
+    return is_there;
+}
+
+/* Rows are deleted when a date has lasted for an hour: from `oldest` on they had to stay, before `gone` they had to go. */
+static void judge_kept(rest *r, const char *id, const dn_user *u, dn_day oldest, dn_day gone) {
+    const rest_person *p = person_of(r, id, strlen(id));
+    dn_ledger_row      rows[LEDGER_MOST];
+    uint64_t           there = 0;
+    size_t             len = 0;
+
+    if (p->n != u->registration) return;
+    if (dn_store_days_of(r->store, p->n, INT32_MAX, rows, LEDGER_MOST, &len) < 0) return;
+    for (size_t i = 0; i < len; i++) {
+        there |= bit_of(r, rows[i].day);
+        if (rows[i].day < gone) say_end(r, id, "the ledger has a row that is too old");
+    }
+    for (dn_day day = r->first_day; day < r->first_day + 64; day++) {
+        if (!(p->told & ~there & bit_of(r, day))) continue;
+        r->forgotten++;
+        if (day >= oldest) say_end(r, id, "the ledger has lost a row that is not old");
+    }
+}
+
+void rest_end(rest *r, size_t done, int64_t wall_ms, bool is_calm) {
+    const trace_settings *s = &r->plan->settings;
+    const dn_day          days = (dn_day)s->ledger_days;
+    const int64_t         lasted_ms = wall_ms - 2 * DN_MINUTE_MS * 60 - s->tick_ms;
+    const dn_day          gone = is_calm ? dn_day_of_ms(lasted_ms) - days : INT32_MIN;
+
+    for (uint32_t i = 0; i < r->plan->users; i++) {
+        char    id[REST_ID];
+        dn_user user;
+        (void)snprintf(id, sizeof id, "u%u", i);
+        if (judge_registered(r, done, i, id, &user))
+            judge_kept(r, id, &user, r->latest - days, gone);
+    }
 }

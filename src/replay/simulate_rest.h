@@ -7,7 +7,8 @@
  *   overlap nor does it while an ok is in the hands of kv, whoever else ends meanwhile
  *   I6      a cutoff is written by the due of that write
  *   I4      ticks fall on multiples of their interval
- *   I5      starts_on stays, unless the plan gives one; each end of a day has its row in the ledger, with the attempts and
+ *   I5      what the plan registered is there in the end, with its due, and what it removed is not; rows of the ledger are
+ *           there as long as they are to be kept, and no longer; starts_on stays, unless the plan gives one; each end of a day has its row in the ledger, with the attempts and
  *           the last error class there were
  * As in the checker, what another actor may not have heard of yet is nobody's fault. */
 #ifndef DIURNAL_REPLAY_SIMULATE_REST_H
@@ -44,6 +45,7 @@ typedef struct rest_person {
     int64_t    ok_ms;
     rest_day   succeeded;  /* told last */
     int64_t    touched_ms; /* when the store was told something of it last */
+    uint64_t   told;       /* days that ended: bit 0 is rest.first_day */
     bool       queued;
     uint64_t   queued_n, arrival;
     dn_day     day; /* for which it is queued */
@@ -68,7 +70,10 @@ typedef struct rest {
     uint32_t     starts_len;
     uint64_t     arrivals;
     int64_t      now_ms, stepped_ms;
-    int64_t      upset_ms; /* by a step, or a full disk */
+    dn_day       first_day; /* of the run, less a few */
+    dn_day       latest;    /* date by the wall clock */
+    uint64_t     forgotten; /* rows that were told and are not there in the end */
+    int64_t      upset_ms;  /* by a step, or a full disk */
     bool         full;
     bool         remembers; /* no actor ends but with the process */
     bool         mending;   /* an actor ended, and not all that restart with it are there again */
@@ -81,6 +86,8 @@ typedef struct rest {
 DN_MUST_USE int rest_init(rest *r);
 void            rest_done(rest *r);
 void            rest_tell(rest *r, const event *e);
+/* The run is over, after that many operations. is_calm: no actor has crashed for a day. */
+void rest_end(rest *r, size_t done, int64_t wall_ms, bool is_calm);
 /* A job begins, and comes to that. */
 void rest_job(rest *r, const dn_daily_request *request, const answer *is);
 

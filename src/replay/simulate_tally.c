@@ -12,6 +12,8 @@ int tally_init(tally *t, const plan *p) {
     if (!t->people) return DN_ENOMEM;
     for (uint32_t i = 0; i < t->len; i++) t->people[i].last_day = DN_DAY_NONE;
     t->counts.seeds = 1;
+    t->counts.herds = p->users > PLAN_HERD;
+    t->counts.small_bounds = p->kv_bounds.writes > 0;
     return DN_OK;
 }
 
@@ -54,8 +56,9 @@ static bool any_ok(const tally *t) {
     return false;
 }
 
-static void on_crash(tally *t) {
+static void on_crash(tally *t, const event *e) {
     t->counts.crashes++;
+    t->down_ms = e->steady_ms;
     t->counts.crash_with_ok += any_ok(t);
     t->counts.crash_running += t->running > 0;
     t->full = false;
@@ -79,6 +82,12 @@ static void on_step(tally *t, const event *e) {
             t->counts.over_cutoff++;
             break;
         }
+    }
+    for (uint32_t i = 0; i < t->len && t->full; i++) {
+        const int64_t cutoff_ms = cutoff_of(&t->people[i], date);
+        if (before_ms < cutoff_ms || e->t_ms >= cutoff_ms) continue;
+        t->counts.back_while_full++;
+        break;
     }
     for (uint32_t i = 0; i < t->len && dn_day_of_ms(e->t_ms) < date; i++)
         if (t->people[i].last_day == date) {
@@ -115,6 +124,7 @@ static void on_finalized(tally *t, tally_person *p, const dn_happening *h) {
 static void on_set(tally *t, tally_person *p, const dn_happening *h) {
     if (p->n == h->n) {
         t->counts.changed_queued += is_busy(p) && p->due != h->due;
+        t->counts.first_day_moved += p->starts_on != h->starts_on;
     } else {
         t->counts.back_busy += p->n > 0 && p->running;
         p->has_ok = false;
@@ -122,6 +132,7 @@ static void on_set(tally *t, tally_person *p, const dn_happening *h) {
     }
     p->n = h->n;
     p->due = h->due;
+    p->starts_on = h->starts_on;
 }
 
 static void on_started(tally *t, tally_person *p, const dn_happening *h) {
@@ -131,6 +142,7 @@ static void on_started(tally *t, tally_person *p, const dn_happening *h) {
     p->running = true;
     p->day = h->day;
     t->counts.slots_full += t->running == t->max_concurrency;
+    t->counts.many_slots += t->running > 8;
 }
 
 static void on_person(tally *t, tally_person *p, const dn_happening *h) {
@@ -182,6 +194,8 @@ static void on_happening(tally *t, const event *e) {
 
 void tally_tell(tally *t, const event *e) {
     if (e->kind < DN_HAPPENINGS) on_happening(t, e);
-    else if (e->kind == EVENT_CRASH) on_crash(t);
+    else if (e->kind == EVENT_CRASH) on_crash(t, e);
+    else if (e->kind == EVENT_RESTART)
+        t->counts.days_down += e->steady_ms - t->down_ms >= DN_DAY_MS;
     else if (e->kind == EVENT_ACTOR_CRASH) on_actor_end(t, e->name);
 }

@@ -9,6 +9,7 @@ typedef struct tally_person {
     uint32_t due;
     bool     queued, running, has_ok;
     dn_day   day, last_day; /* day: of its attempt */
+    dn_day   starts_on;
 } tally_person;
 
 typedef struct tally {
@@ -17,6 +18,7 @@ typedef struct tally {
     uint32_t        len;
     uint32_t        running, max_concurrency;
     bool            full;
+    int64_t         down_ms; /* steady: when the process died last */
 } tally;
 
 DN_MUST_USE int tally_init(tally *t, const plan *p);

@@ -95,6 +95,7 @@ static void actor_ended(world *w, int rank) {
 /* A planner may begin although an actor before it has ended, because its supervisor has not heard of that yet. */
 static void actor_begins(world *w, int rank) {
     if (rank == 0 && w->kv_ended) w->kv_anew = true;
+    if (rank == 0) w->kv_ended = false;
     w->there |= 1U << rank;
     if (rank < DAILY_PATH - 1 || w->ended == DAILY_PATH || w->there != (1U << DAILY_PATH) - 1)
         return;
@@ -134,6 +135,12 @@ static __attribute__((noinline)) void matters(world *w, const dn_happening *h) {
     if (h->kind == DN_HAPPENED_SET) pending_is_set(&w->pending);
     if (h->kind == DN_HAPPENED_REMOVED) pending_is_removed(&w->pending, h->id, h->id_len);
     tell(w, e); /* of a tick h->at_ms is when it began */
+    if (h->kind == DN_HAPPENED_TICK && w->kv_anew) {
+        w->kv_anew = false;
+        pending_again(&w->pending);
+        w->handed = 0;
+        (void)hand_on_some(w);
+    }
     if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
         w->handed = 0;
         (void)hand_on_some(w);
@@ -356,6 +363,8 @@ static void fill(world *w) {
                    .script_context = w},
         .hook = {.concurrency_max = HOOKS_AT_ONCE, .script = hook, .script_context = w},
         .has_hook = w->config.wild && w->config.wild->hook,
+        .kv_bounds = w->config.wild ? w->config.wild->kv_bounds : (dn_kv_bounds){0},
+        .daily_bounds = w->config.wild ? w->config.wild->daily_bounds : (dn_daily_bounds){0},
         .journal = &w->journal,
         .fatal = fatal,
         .fatal_context = w,
@@ -460,7 +469,7 @@ static void is_down(world *w, int64_t down_ms) {
 
 /* Nobody has what was handed to a kv that ended. */
 static void hand_on_anew(world *w) {
-    w->kv_ended = w->kv_anew = false;
+    w->kv_anew = false;
     pending_again(&w->pending);
     hand_on(w);
 }
@@ -523,10 +532,14 @@ static int take_user(world *w, const trace_op *op) {
 
 void world_crash(world *w, int64_t down_ms) {
     if (w->back_ms != INT64_MIN) return;
-    w->down_ms = down_ms; /* from inside the run it is told by who runs it */
-    dn_sim_crash_process(w->sim);
+    const int64_t before_ms = w->down_ms;
+    w->down_ms = down_ms;
+    dn_sim_crash_process(w->sim); /* from inside the run this does not return */
+    w->down_ms = before_ms;
     is_down(w, down_ms);
 }
+
+void world_down_for(world *w, int64_t down_ms) { w->down_ms = down_ms; }
 
 void world_crash_in(world *w, uint64_t steps, int64_t down_ms) {
     w->down_ms = down_ms;

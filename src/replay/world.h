@@ -4,6 +4,7 @@
 #ifndef DIURNAL_REPLAY_WORLD_H
 #define DIURNAL_REPLAY_WORLD_H
 
+#include "daily/daily_path.h"
 #include "daily/daily_request.h"
 #include "diurnal/sim.h"
 #include "event.h"
@@ -12,11 +13,13 @@
 
 /* What a simulation asks for besides; a replay has none of it (world_config.wild is NULL). */
 typedef struct world_wild {
-    dn_sim_faults faults;
-    bool          any_order;   /* whose turn it is; else who was ready first */
-    bool          unranked;    /* at one instant nothing has its place: messages take time anyway */
-    bool          ticks_move;  /* with steps of the wall clock, as in the daemon */
-    bool          tell_actors; /* each end of an actor of the daily path: EVENT_ACTOR_CRASH */
+    dn_sim_faults   faults;
+    bool            any_order; /* whose turn it is; else who was ready first */
+    bool            unranked;  /* at one instant nothing has its place: messages take time anyway */
+    bool            ticks_move; /* with steps of the wall clock, as in the daemon */
+    dn_kv_bounds    kv_bounds;
+    dn_daily_bounds daily_bounds;
+    bool            tell_actors; /* each end of an actor of the daily path: EVENT_ACTOR_CRASH */
     /* The answer to a run that begins at now_ms by the wall clock, instead of the book's. */
     answer (*job)(void *context, const dn_daily_request *r, int64_t now_ms);
     /* Likewise to the delivery of a cutoff's hook. NULL: cutoffs have none. */
@@ -61,6 +64,8 @@ DN_MUST_USE int world_take(world *w, const trace_op *op);
  * simulation; and is back that much later. */
 void world_crash(world *w, int64_t down_ms);
 void world_crash_in(world *w, uint64_t steps, int64_t down_ms);
+/* If the process ends by itself from here on, because its store fails, it is back that much later. */
+void world_down_for(world *w, int64_t down_ms);
 /* That actor fails at its nth message from now. */
 void world_crash_actor(world *w, const char *name, uint64_t nth);
 /* Faults and what has been ordered and did not happen yet: no more of it. */

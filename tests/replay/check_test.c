@@ -669,10 +669,19 @@ TEST(I6_a_day_that_is_finalized_twice_is_found) {
 }
 
 TEST(I6_a_last_date_that_falls_is_found) {
-    tape t = ada_done();
+    const dn_user ada = {.registration = ADA,
+                         .due = DUE(8, 0),
+                         .last_day = TODAY,
+                         .starts_on = TODAY - 5,
+                         .recorded = TODAY,
+                         .status = DN_DAILY_SUCCESS,
+                         .id = "ada",
+                         .id_len = 3};
+    tape          t = tape_from(8, 30);
 
+    world(&t, (event){.kind = EVENT_USER, .user = &ada});
+    tick(&t, 0);
     wait(&t, 100);
-    SAY(&t, SET, .n = ADA, .due = DUE(8, 0), .starts_on = TODAY - 5);
     SAY(&t, FINALIZED, .n = ADA, .day = TODAY - 1, .due = DUE(8, 0), .status = DN_DAILY_CUTOFF);
     breaks(&t, CHECK_I6, "finalized, but last_date is 2026-01-01: right is that it never falls");
 }
@@ -684,6 +693,26 @@ TEST(I6_a_day_before_the_first_is_not_finalized) {
     cutoff(&t, ADA, DUE(8, 0));
     tick(&t, 0);
     breaks(&t, CHECK_I6, "finalized, but it begins on 2026-01-02: right is nothing");
+}
+
+TEST(log_a_first_day_that_a_change_moves_into_the_past_is_found) {
+    tape t = tape_from(7, 0);
+
+    set(&t, ADA, DUE(20, 0));
+    tick(&t, 0);
+    SAY(&t, SET, .n = ADA, .due = DUE(20, 0), .starts_on = TODAY - 1);
+    breaks(&t, CHECK_LOG, "begins on 2025-12-31: right is not before today");
+}
+
+TEST(log_a_first_day_may_be_put_off_and_brought_forward_to_today) {
+    tape t = tape_from(7, 0);
+
+    set(&t, ADA, DUE(20, 0));
+    tick(&t, 0);
+    SAY(&t, SET, .n = ADA, .due = DUE(20, 0), .starts_on = TODAY + 3);
+    wait(&t, SECOND);
+    SAY(&t, SET, .n = ADA, .due = DUE(20, 0), .starts_on = TODAY);
+    keeps(&t);
 }
 
 TEST(I6_a_finalization_with_another_due_is_found) {
