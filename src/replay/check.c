@@ -80,7 +80,7 @@ void check_excuse(check *c) {
 /* ---- The end of an instant ---- */
 
 static void judge_slots(check *c, int64_t next_ms) {
-    if (!c->up || c->shaken || c->queued == 0 || c->running >= c->config.max_concurrency) {
+    if (!c->up || c->mending || c->queued == 0 || c->running >= c->config.max_concurrency) {
         c->idle_ms = CHECK_NEVER;
         return;
     }
@@ -94,7 +94,7 @@ static void judge_slots(check *c, int64_t next_ms) {
 }
 
 static void judge_oks(check *c, int64_t next_ms) {
-    if (!c->up || c->shaken || c->oks == 0 || !check_store_is_well(c)) {
+    if (!c->up || c->mending || c->oks == 0 || !check_store_is_well(c)) {
         c->ok_ms = CHECK_NEVER;
         return;
     }

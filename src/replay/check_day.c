@@ -86,7 +86,7 @@ static void judge_cutoff(check *c, const check_person *p, const dn_happening *h)
                   "cutoff_reached before its cutoff: right is not before %02u:%02u", p->due / 60U,
                   p->due % 60U);
     /* An executor that ended may have taken its ok along; it is told of when all are there again who end with it. */
-    if (waits_with_ok(p, h->day) && !(p->flags & CHECK_BEHIND) && !c->shaken &&
+    if (waits_with_ok(p, h->day) && !(p->flags & CHECK_BEHIND) && !c->mending &&
         !check_is_recent(c, h->n))
         check_say(c, CHECK_I6, h->n, h->day,
                   "cutoff_reached, but an attempt was ok before it was written: right is success");

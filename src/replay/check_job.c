@@ -155,8 +155,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
     c->ignored++;
     if (is_closed_just_now(c, p, h) && h->reason && strcmp(h->reason, "dedupe") == 0) return;
     judge_asking(c, p, h, "asked for");
-    /* The queue learns of a new executor from itself: one that ends before has not said that it is there. */
-    if (check_is_recent(c, h->n) || c->shaken || is_set_just_now(c, h)) return;
+    if (check_is_recent(c, h->n) || is_set_just_now(c, h)) return;
     const check_person *busy = check_busy(&c->users, p);
     const check_tries  *t = check_tries_of(p, h->day);
     const bool          throttled =
@@ -169,9 +168,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
                   h->reason ? h->reason : "", state_text(busy ? busy : p));
         return;
     }
-    if ((throttled || (p->flags & CHECK_FORGOTTEN)) && h->reason &&
-        strcmp(h->reason, "throttle") == 0)
-        return;
+    if (throttled && h->reason && strcmp(h->reason, "throttle") == 0) return;
     check_say(c, CHECK_IGNORED, h->n, h->day, "ignored for \"%s\", but it is %s%s: right is %s",
               h->reason ? h->reason : "", state_text(p),
               throttled ? " and was enqueued too lately" : " and was not enqueued lately",
@@ -274,10 +271,10 @@ static void judge_turn(check *c, check_person *p, const dn_happening *h) {
 /* As many as are counted; those behind them bear the number of the last. */
 enum { ATTEMPTS_COUNTED = 65535 };
 
-static void count_start(check *c, const check_person *p, check_tries *t, const dn_happening *h) {
+static void count_start(check *c, check_tries *t, const dn_happening *h) {
     const uint32_t least = t->starts < ATTEMPTS_COUNTED ? t->starts + 1 : ATTEMPTS_COUNTED;
 
-    if (h->attempt != least && !((p->flags & CHECK_FORGOTTEN) && h->attempt > least))
+    if (h->attempt != least)
         check_say(c, CHECK_LOG, h->n, h->day, "attempt %u starts: right is attempt %u", h->attempt,
                   least);
     t->starts = h->attempt;
@@ -301,7 +298,7 @@ void check_started(check *c, const event *e) {
         check_order_began(&c->order, check_minute_of(p), (uint32_t)h->n);
         check_out_of_queue(c, p);
     }
-    count_start(c, p, check_tries_open(p, h->day, &fresh), h);
+    count_start(c, check_tries_open(p, h->day, &fresh), h);
     if (!run_begins(c, p, h->n)) return;
     p->state = CHECK_RUNNING;
     if (!check_lives(p)) (void)stays_with_its_id(c, h);

@@ -27,7 +27,7 @@ static void judge_later(check *c, check_person *p, uint32_t n) {
 /* The tick that began at begun_ms had to ask for an attempt; unless one is under way, or was asked for too lately. */
 static void judge_try(check *c, check_person *p, uint32_t n, dn_day day, int64_t begun_ms) {
     if (check_busy(&c->users, p)) return; /* its end brings it here again */
-    const bool maybe = (p->flags & CHECK_FORGOTTEN) || check_may_be_closed(p, day);
+    const bool maybe = check_may_be_closed(p, day);
     /* It was busy with the cutoff of the day before. */
     const bool cut = (p->flags & CHECK_CUT) && p->last_day == day - 1 &&
                      c->users.records[n].closed_ms == (uint32_t)begun_ms;

@@ -45,7 +45,7 @@ static void forget_tries(check_person *p) {
 
 void check_person_renew(check_users *u, check_person *p) {
     if (p->era < u->process) {
-        p->flags &= (uint16_t) ~(CHECK_BEHIND | CHECK_FORGOTTEN);
+        p->flags &= (uint16_t)~CHECK_BEHIND;
         p->maybe_ok = 0;
     } else if (p->state == CHECK_OK_WAITS) {
         p->maybe_ok |= 1U;
@@ -62,9 +62,6 @@ check_tries *check_tries_open(check_person *p, dn_day day, bool *out_fresh) {
     *out_fresh = false;
     if (first.day == day) return &p->days[0];
     *out_fresh = p->days[1].day != day;
-    /* One that is finalized never comes again. */
-    const dn_day out = p->days[1].day;
-    if (*out_fresh && out > p->last_day && out >= p->starts_on) p->flags |= CHECK_FORGOTTEN;
     p->days[0] = *out_fresh ? (check_tries){.day = day, .asked_ms = CHECK_NEVER} : p->days[1];
     p->days[1] = first;
     p->maybe_ok = (uint8_t)((maybe_ok & 1U) << 1 | (*out_fresh ? 0U : maybe_ok >> 1));

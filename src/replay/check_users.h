@@ -21,7 +21,6 @@ enum {
     CHECK_IN_WHEEL = 2,    /* check_wheel.h */
     CHECK_BEHIND = 8,      /* the ok came when its cutoff stood in the line already */
     CHECK_JUDGED = 32,     /* stands among those that are judged with the tick */
-    CHECK_FORGOTTEN = 64,  /* more than two days were open: of one it is not known what was tried */
     CHECK_HAS_ELDER = 128, /* another one had its id, and may still run */
     CHECK_SUCCESS = 256,   /* how last_day ended */
     CHECK_CUT = 512,       /* likewise */
