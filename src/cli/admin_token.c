@@ -1,5 +1,5 @@
-/* admin_token.c - see admin_token.h. The file comes first: a token in the store that nobody has ever seen would keep everyone
- * out, and a file with one that is in no store is written over at the next start. */
+/* admin_token.c - see admin_token.h. The file is written before the store: a stored token without a file would lock everybody
+ * out, while a file whose token is not stored is replaced at the next start. */
 #include "admin_token.h"
 
 #include "api/token.h"
@@ -37,7 +37,7 @@ static bool sync_dir(const char *data) {
     return synced;
 }
 
-/* Whole or not at all, whatever happens meanwhile. */
+/* Writes the file whole or not at all, also if the machine fails meanwhile. */
 static bool put_file(const char *data, const char *path, const char *text, size_t len) {
     char fresh[PATH + 8];
 
@@ -49,19 +49,23 @@ static bool put_file(const char *data, const char *path, const char *text, size_
     return put && rename(fresh, path) == 0 && sync_dir(data);
 }
 
-/* There is none at all; or the one of this name is there and its file is not, as in a data directory that was made of a
- * backup: nobody would have it. Who wants none revokes it. */
+/* The daemon's own token belongs to no tenant: a tenant may have one of the same name. */
+static bool is_own(const dn_token *t) {
+    return t->scope == DN_SCOPE_ADMIN && t->tenant_len == 0 && t->name_len == sizeof name - 1 &&
+           memcmp(t->name, name, sizeof name - 1) == 0;
+}
+
+/* A token is wanted if the store has none, or if it has the daemon's own and the file is missing, as in a data directory
+ * restored from a backup: then nobody knows that token. An operator who wants no such token revokes it. */
 static int is_wanted(dn_store *store, const char *path, bool *out_wanted, bool *out_older) {
     dn_token *all = calloc(DN_TOKENS_MAX, sizeof *all);
     size_t    len = 0;
-    bool      named = false;
+    bool      has_own = false;
     const int rc = all ? dn_store_tokens(store, all, DN_TOKENS_MAX, &len) : DN_ENOMEM;
 
-    for (size_t i = 0; i < len; i++)
-        named |= all[i].scope == DN_SCOPE_ADMIN && all[i].name_len == sizeof name - 1 &&
-                 memcmp(all[i].name, name, sizeof name - 1) == 0;
-    *out_wanted = len == 0 || (named && len < DN_TOKENS_MAX && access(path, F_OK) < 0);
-    *out_older = named;
+    for (size_t i = 0; i < len; i++) has_own |= is_own(&all[i]);
+    *out_wanted = len == 0 || (has_own && len < DN_TOKENS_MAX && access(path, F_OK) < 0);
+    *out_older = has_own;
     free(all);
     return rc;
 }
@@ -89,17 +93,17 @@ int admin_token_make(dn_store *store, const char *data, int64_t now_ms, bool *ou
     if (rc == DN_OK && !wanted) return DN_OK;
     if (rc == DN_OK) rc = dn_token_make(line, t.hash);
     if (rc < 0)
-        return dn_refuse(rc, why, ADMIN_TOKEN_WHY, "no admin token can be made: %s",
+        return dn_refuse(rc, why, ADMIN_TOKEN_WHY, "cannot create the admin token: %s",
                          failure(store, rc));
     memcpy(line + DN_TOKEN_TEXT - 1, "\n", sizeof "\n");
     if (!put_file(data, path, line, DN_TOKEN_TEXT))
-        return dn_refuse(DN_EIO, why, ADMIN_TOKEN_WHY, "%.400s cannot be written: %s", path,
+        return dn_refuse(DN_EIO, why, ADMIN_TOKEN_WHY, "cannot write %.400s: %s", path,
                          strerror(errno));
     memcpy(t.name, name, sizeof name);
     rc = dn_store_write(store, &write, 1, &result, NULL);
     *out_made = rc == DN_OK;
     if (rc < 0)
-        return dn_refuse(rc, why, ADMIN_TOKEN_WHY, "the admin token cannot be kept: %s",
+        return dn_refuse(rc, why, ADMIN_TOKEN_WHY, "cannot store the admin token: %s",
                          failure(store, rc));
     return rc;
 }
