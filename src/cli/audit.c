@@ -95,9 +95,9 @@ const char *audit_fault_text(audit_fault fault) {
     case AUDIT_GAP:
     case AUDIT_OWED: return "has no record";
     case AUDIT_DOUBLE: return "has two records";
-    case AUDIT_STRANGER: return "has a record, and is no user";
-    case AUDIT_UNKNOWN: return "has a record that it was not told of";
-    case AUDIT_OTHER: return "ended otherwise than its record says";
+    case AUDIT_STRANGER: return "has a record but is not registered";
+    case AUDIT_UNKNOWN: return "has a record after its last recorded day";
+    case AUDIT_OTHER: return "has another status than its record";
     }
     return "is wrong";
 }

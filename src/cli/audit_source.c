@@ -14,7 +14,7 @@ static bool stored(dn_store *store, int rc) {
     const char *damage = dn_store_damage(store);
 
     if (rc == DN_OK) return true;
-    (void)complain(DN_EXIT_FAILED, "the store cannot be read: %s",
+    (void)complain(DN_EXIT_FAILED, "cannot read the store: %s",
                    damage ? damage : dn_error_text(rc));
     return false;
 }

@@ -11,11 +11,11 @@
 const char *text_of_errno(int code) {
     switch (code) {
     case ENOENT: return "there is no such file";
-    case ENOTDIR: return "what stands before its last / is no directory";
+    case ENOTDIR: return "a part of its path is not a directory";
     case EISDIR: return "it is a directory, not a file";
     case EACCES:
     case EPERM: return "this user may not read it";
-    case ELOOP: return "its symbolic links go round in a circle";
+    case ELOOP: return "its symbolic links form a loop";
     case EMFILE:
     case ENFILE: return "too many files are open";
     default: return "it cannot be read";

@@ -159,12 +159,13 @@ static int refused(const client *c, const json_t *problem) {
 
     if (c->status == 401)
         return complain(DN_EXIT_FAILED,
-                        "%s does not take the token of %s: it has ended, or is another daemon's; "
-                        "diurnal token create makes one",
+                        "%s does not accept the token from %s: it expired, was revoked or belongs "
+                        "to another daemon; diurnal token create makes one",
                         c->target.url, c->target.token_from);
     if (detail) return complain(exit_of_status(c->status), "%s", detail);
-    return complain(DN_EXIT_FAILED, "%s answers %d, and not as a diurnal does: name another --url",
-                    c->target.url, c->status);
+    return complain(DN_EXIT_FAILED,
+                    "%s answered %d and is not a diurnal daemon; name another --url", c->target.url,
+                    c->status);
 }
 
 static bool is_good(const wire_answer *answer) {
@@ -190,9 +191,9 @@ static json_t *json_of(client *c, const wire_answer *answer, const char *wanted,
     if (!is_answer || !c->json) make_printable(said);
     if (is_answer) return said;
     if (is_good(answer))
-        *out_exit =
-            complain(DN_EXIT_FAILED, "%s answers what is no JSON of a diurnal: name another --url",
-                     c->target.url);
+        *out_exit = complain(DN_EXIT_FAILED,
+                             "%s answered, but not like a diurnal daemon; name another --url",
+                             c->target.url);
     else *out_exit = refused(c, said);
     json_decref(said);
     return NULL;
@@ -212,7 +213,7 @@ static json_t *ask(client *c, const char *method, const char *path, const wire_b
 }
 
 static json_t *not_utf8(int *out_exit) {
-    *out_exit = complain(DN_EXIT_USAGE, "what was given is not UTF-8");
+    *out_exit = complain(DN_EXIT_USAGE, "an argument is not UTF-8");
     return NULL;
 }
 
@@ -223,7 +224,7 @@ json_t *client_get(client *c, const char *path, json_t *query, const char *wante
     const bool fits = put_query(whole, path, query);
     json_decref(query);
     if (fits) return ask(c, "GET", whole, NULL, wanted, WIRE_AS_USUAL, out_exit);
-    *out_exit = complain(DN_EXIT_USAGE, "what is asked for is too long");
+    *out_exit = complain(DN_EXIT_USAGE, "the request is too long");
     return NULL;
 }
 
@@ -261,10 +262,11 @@ int client_backup(client *c, const char *path) {
 
     if (*path != '/' && c->target.is_named)
         return complain(DN_EXIT_USAGE,
-                        "%s: the daemon at %s writes it, wherever that is: name it from / on", path,
+                        "%s: the daemon at %s writes the file itself; name an absolute path", path,
                         c->target.url);
     if (*path != '/' && !getcwd(here, sizeof here))
-        return complain(DN_EXIT_FAILED, "where is this? name FILE from / on");
+        return complain(DN_EXIT_FAILED,
+                        "the working directory is unknown; name FILE by an absolute path");
     (void)snprintf(whole, sizeof whole, "%s%s%s", here, *here ? "/" : "", path);
     json_t *answer = send_json(c, "POST", "/api/v1/backup", json_pack("{s:s}", "path", whole),
                                "path", WIRE_FOR_EVER, &exit_code);
@@ -315,11 +317,10 @@ int client_copy(client *c, int fd) {
         if (exit_code != DN_EXIT_DONE) return exit_code;
         at += (json_int_t)piece.len;
         if (piece.len == 0 || at > bytes)
-            return complain(DN_EXIT_FAILED,
-                            "%s sent a copy of another length than it said: try again",
+            return complain(DN_EXIT_FAILED, "%s sent a copy of the wrong length; try again",
                             c->target.url);
         if (!write_all(fd, piece.bytes, piece.len))
-            return complain(DN_EXIT_FAILED, "the copy cannot be written: %s", strerror(errno));
+            return complain(DN_EXIT_FAILED, "cannot write the copy: %s", strerror(errno));
     }
     return DN_EXIT_DONE;
 }

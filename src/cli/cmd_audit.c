@@ -170,7 +170,7 @@ static void day_say(run *r, const audit_day *d, const dn_day_totals *t, uint64_t
            dn_words_count(rows, "record", records), d->rows[DN_DAILY_SUCCESS],
            d->rows[DN_DAILY_CUTOFF], d->rows[DN_DAILY_MISSED]);
     if (d->open > 0) printf("; %" PRIu64 " still open", d->open);
-    if (removed > 0) printf("; %" PRIu64 " more were of users removed since", removed);
+    if (removed > 0) printf("; %" PRIu64 " more belonged to users removed since", removed);
     printf("%s\n", faulty ? "; WRONG" : "");
 }
 
@@ -224,7 +224,7 @@ static bool load_users(run *r) {
         for (size_t i = 0; i < len; i++) {
             const int rc = audit_add_user(r->audit, &r->users[i].user);
             if (rc < 0) {
-                (void)complain(DN_EXIT_FAILED, "the users cannot be read: %s", dn_error_text(rc));
+                (void)complain(DN_EXIT_FAILED, "cannot read the users: %s", dn_error_text(rc));
                 return false;
             }
         }
@@ -278,8 +278,7 @@ static int verdict(run *r) {
 
     if (r->faulty > 0 && r->state.full)
         return complain(DN_EXIT_FAILED,
-                        "it cannot be told now: the disk is full, and %" PRIu64
-                        " writes wait in memory",
+                        "no result: the disk is full, and %" PRIu64 " writes wait in memory",
                         r->state.waiting);
     if (r->call->json) {
         (void)print_json(
@@ -290,9 +289,9 @@ static int verdict(run *r) {
                                                            : json_of_date(r->state.ledger_since),
                       "days", r->days, "faults", r->faults));
     } else if (days == 0) {
-        printf("sound: there is no day to prove yet\n");
+        printf("sound: no day is over yet\n");
     } else if (r->faulty == 0) {
-        printf("sound: %s from %s on, %s, %s, one for each user and day that is over\n",
+        printf("sound: %s from %s on, %s, %s, exactly one for each user and finished day\n",
                dn_words_count(days, "day", of_days), first,
                dn_words_count(audit_users(r->audit), "user", users),
                dn_words_count(r->records, "record", records));
@@ -308,7 +307,7 @@ static dn_day first_whole_day(const run *r, dn_day first) {
     if (first >= r->state.ledger_since) return first;
     dn_day_write(r->state.ledger_since, date);
     if (!r->call->json)
-        printf("before %s not all records are kept: nothing is said of that\n", date);
+        printf("not audited: days before %s, because not all of their records are kept\n", date);
     return r->state.ledger_since;
 }
 
@@ -333,9 +332,8 @@ static int audit_asked(run *r, dn_day asked) {
     if (asked < r->state.ledger_since) {
         dn_day_write(asked, date);
         dn_day_write(r->state.ledger_since, since);
-        return complain(DN_EXIT_FAILED,
-                        "nothing can be said of %s: the ledger has all records from %s on", date,
-                        since);
+        return complain(DN_EXIT_FAILED, "cannot audit %s: the ledger is complete only from %s on",
+                        date, since);
     }
     return audit_one_day(r, asked) ? verdict(r) : DN_EXIT_FAILED;
 }
@@ -343,7 +341,7 @@ static int audit_asked(run *r, dn_day asked) {
 static int run_all(run *r, dn_day asked) {
     if (!look_when_quiet(r)) return DN_EXIT_FAILED;
     if (r->state.ledger_days == 0)
-        return complain(DN_EXIT_FAILED, "there is no ledger to prove: ledger_days is 0");
+        return complain(DN_EXIT_FAILED, "there is no ledger to audit, because ledger_days is 0");
     r->users = calloc(SOURCE_PAGE, sizeof *r->users);
     r->suspects = calloc(SUSPECTS_MAX, sizeof *r->suspects);
     r->days = json_array();

@@ -1,20 +1,18 @@
-/* cmd_completion.c - scripts by which a shell completes the commands: written from their table, so none is forgotten. */
+/* cmd_completion.c - completion scripts for shells, written from the table of commands. */
 #include "cli_text.h"
 #include "reference.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUES_MAX = 256 };
-
-/* The first of its group, or no group at all. */
+/* True for the first command of a group, and for a command without a group. */
 static bool begins_group(const command *all, size_t i) {
     const size_t group = reference_group(&all[i]);
 
     return group == 0 || i == 0 || strncmp(all[i - 1].name, all[i].name, group + 1) != 0;
 }
 
-/* In single quotes, where a quote needs care, and for zsh a colon too. */
+/* Escapes a text for single quotes, and its colons for zsh. */
 static void put_quoted(const char *text, bool colons) {
     for (; *text; text++) {
         if (*text == '\'') printf("'\\''");
@@ -23,7 +21,7 @@ static void put_quoted(const char *text, bool colons) {
     }
 }
 
-/* "a|b" as "a b"; NULL: it is no choice of words. */
+/* "a|b" as "a b"; NULL: the argument is not a choice of words. */
 static const char *words_of(const char *arg, char out[256]) {
     if (!strchr(arg, '|')) return NULL;
     (void)snprintf(out, 256, "%s", arg);
@@ -32,7 +30,7 @@ static const char *words_of(const char *arg, char out[256]) {
     return out;
 }
 
-/* ---- What the commands have in common ---- */
+/* ---- For all shells ---- */
 
 static void put_first_words(void) {
     size_t         len = 0;
@@ -75,7 +73,7 @@ static void bash_groups(void) {
     }
 }
 
-/* What comes behind a flag: one of its words, a file, a directory, or nothing that is known. */
+/* Completes the value of a flag: one of its words, a file, a directory, or nothing. */
 static void bash_value(const reference_flag *f) {
     char        words[256];
     const char *choice = words_of(f->arg, words);
@@ -87,22 +85,27 @@ static void bash_value(const reference_flag *f) {
     printf("return ;;\n");
 }
 
-/* A flag of one name wants the same everywhere, so each is said once. */
+/* Does one of the first len commands have that flag? */
+static bool has_flag(const command *all, size_t len, const char *name) {
+    for (size_t i = 0; i < len; i++) {
+        reference_flag flags[REFERENCE_FLAGS_MAX];
+        const size_t   flags_len = reference_flags(&all[i], flags);
+        for (size_t f = 0; f < flags_len; f++)
+            if (strcmp(flags[f].name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* A flag of one name takes the same value in every command, so each is written once. */
 static void bash_values(void) {
-    static char    said[VALUES_MAX][DN_SETTING_NAME];
-    size_t         len = 0, said_len = 0;
+    size_t         len = 0;
     const command *all = command_table(&len);
 
     for (size_t i = 0; i < len; i++) {
         reference_flag flags[REFERENCE_FLAGS_MAX];
         const size_t   flags_len = reference_flags(&all[i], flags);
         for (size_t f = 0; f < flags_len; f++) {
-            bool known = *flags[f].arg == '\0' || said_len == VALUES_MAX;
-            for (size_t k = 0; k < said_len && !known; k++)
-                known = strcmp(said[k], flags[f].name) == 0;
-            if (known) continue;
-            memcpy(said[said_len++], flags[f].name, DN_SETTING_NAME);
-            bash_value(&flags[f]);
+            if (*flags[f].arg != '\0' && !has_flag(all, i, flags[f].name)) bash_value(&flags[f]);
         }
     }
 }
@@ -114,7 +117,7 @@ static void bash_flags(void) {
     for (size_t i = 0; i < len; i++) {
         reference_flag flags[REFERENCE_FLAGS_MAX];
         const size_t   flags_len = reference_flags(&all[i], flags);
-        /* Of a word by itself, whatever comes behind it. */
+        /* A command of one word matches whatever follows it. */
         printf("    '%s'%s) flags='", all[i].name, reference_group(&all[i]) ? "" : "' '*");
         for (size_t f = 0; f < flags_len; f++) printf("%s%s", f ? " " : "", flags[f].name);
         char words[256];
@@ -273,6 +276,6 @@ int cmd_completion(const call *c) {
             shells[i].write();
             return DN_EXIT_DONE;
         }
-    return complain(DN_EXIT_USAGE, "%s is no shell that is known: bash, zsh or fish",
+    return complain(DN_EXIT_USAGE, "unknown shell %s; use bash, zsh or fish",
                     dn_text_quoted(asked, strlen(asked), quoted));
 }

@@ -34,13 +34,13 @@ int cmd_check_config(const call *c) {
     else code = check_places(settings);
     dn_settings_free(settings);
     dn_secrets_free(secrets);
-    if (code == DN_EXIT_DONE) printf("the settings are in order\n");
+    if (code == DN_EXIT_DONE) printf("the settings are valid\n");
     return code;
 }
 
 int cmd_config_show(const call *c) {
     if (dn_settings_show(c->settings, c->json, stdout) == DN_OK) return DN_EXIT_DONE;
-    return complain(DN_EXIT_FAILED, "the output could not be written");
+    return complain(DN_EXIT_FAILED, "cannot write the output");
 }
 
 int cmd_version(const call *c) {

@@ -22,8 +22,7 @@ int cmd_dashboard(const call *c) {
     } else {
         printf("%s\n", json_string_value(url));
         if (isatty(STDERR_FILENO) == 1)
-            (void)fprintf(stderr, "Open it within %lld seconds; it is good for one login.\n",
-                          seconds);
+            (void)fprintf(stderr, "Open the link within %lld seconds; it logs in once.\n", seconds);
     }
     json_decref(url);
     json_decref(answer);

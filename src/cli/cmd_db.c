@@ -36,10 +36,10 @@ int cmd_db_check(const call *c) {
     int exit_code;
 
     if (!daemon_or_store(c, &asked, &store, &exit_code)) return exit_code;
-    if (!asked) return check(store, "", "sound", c);
+    if (!asked) return check(store, "", "no damage found", c);
     store = store_copy(c, asked, &exit_code);
     if (!store) return exit_code;
-    return check(store, STORE_COPY_OF, "sound (checked in a copy, because the daemon is running)",
+    return check(store, STORE_COPY_OF, "no damage found (in a copy, because the daemon is running)",
                  c);
 }
 
@@ -58,7 +58,7 @@ static int cannot(const char *path, const char *what) {
 }
 
 static int is_there(const making *m) {
-    return complain(DN_EXIT_FAILED, "%s exists already: name a new file", m->file);
+    return complain(DN_EXIT_FAILED, "%s already exists; name a new file", m->file);
 }
 
 static int making_begin(making *m) {
@@ -69,7 +69,7 @@ static int making_begin(making *m) {
     (void)snprintf(m->dir, sizeof m->dir, "%s.part-%ld", m->file, (long)getpid());
     (void)snprintf(m->copy, sizeof m->copy, "%.*s/diurnal.db", PATH_ROOM - 16, m->dir);
     if (lstat(m->file, &found) == 0) return is_there(m);
-    return mkdir(m->dir, S_IRWXU) == 0 ? DN_EXIT_DONE : cannot(m->dir, "made");
+    return mkdir(m->dir, S_IRWXU) == 0 ? DN_EXIT_DONE : cannot(m->dir, "created");
 }
 
 static void making_end(const making *m) {
@@ -80,7 +80,7 @@ static void making_end(const making *m) {
 static int copy_of_daemon(const making *m, client *asked) {
     const int fd = open(m->copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
 
-    if (fd < 0) return cannot(m->copy, "made");
+    if (fd < 0) return cannot(m->copy, "created");
     int exit_code = client_copy(asked, fd);
     if (exit_code == DN_EXIT_DONE && fsync(fd) < 0) exit_code = cannot(m->copy, "written");
     (void)close(fd);
@@ -120,7 +120,7 @@ static int copy_check(const making *m) {
     if (rc == DN_OK) return DN_EXIT_DONE;
     /* The sentence begins with the path of the copy, which is about to go. */
     const size_t len = strncmp(why, m->copy, strlen(m->copy)) == 0 ? strlen(m->copy) : 0;
-    return complain(DN_EXIT_FAILED, "%s is not made: the database%s%s", m->file,
+    return complain(DN_EXIT_FAILED, "%s was not created: the database%s%s", m->file,
                     len ? "" : " cannot be checked: ", why + len);
 }
 
@@ -141,9 +141,9 @@ static int copy_name(const making *m) {
     if (renameat2(AT_FDCWD, m->copy, AT_FDCWD, m->file, RENAME_NOREPLACE) == 0)
         return dir_sync(m->file);
     if (errno == EEXIST) return is_there(m);
-    if (errno != EINVAL && errno != ENOSYS) return cannot(m->file, "made");
+    if (errno != EINVAL && errno != ENOSYS) return cannot(m->file, "created");
     if (link(m->copy, m->file) == 0) return dir_sync(m->file);
-    return errno == EEXIST ? is_there(m) : cannot(m->file, "made");
+    return errno == EEXIST ? is_there(m) : cannot(m->file, "created");
 }
 
 static int copy_make(making *m, client *asked, dn_store *store) {

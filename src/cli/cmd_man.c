@@ -10,30 +10,29 @@ typedef struct entry {
 } entry;
 
 static const entry variables[] = {
-    {"DIURNAL_URL", "where the daemon is, as --url says it"},
-    {"DIURNAL_TOKEN", "a token to ask with"},
-    {"DIURNAL_CA", "a file of certificates, as --ca says it"},
-    {"DIURNAL_DATA", "and so on: every setting of serve, in capitals"},
+    {"DIURNAL_URL", "address of the daemon, like --url"},
+    {"DIURNAL_TOKEN", "token for the requests"},
+    {"DIURNAL_CA", "file of certificates, like --ca"},
+    {"DIURNAL_DATA", "data directory, like --data; likewise every setting of serve"},
 };
 
 static const entry exits[] = {
     {"0", "done"},
     {"1", "failed"},
-    {"2", "wrong usage or configuration: a line says what, where, and what would be right"},
-    {"3", "an invariant was violated: by the ledger, or in a replay or simulation"},
+    {"2", "wrong usage or configuration; one line names the place, the fault and the remedy"},
+    {"3", "an invariant was violated, by the ledger or in a replay or simulation"},
 };
 
 static const entry files[] = {
     {"./diurnal-data", "the data directory, if no --data names another"},
-    {"DATA/admin.token", "the token by which the commands ask the daemon of that directory"},
-    {"DATA/url", "where that daemon is to be asked, while it runs"},
+    {"DATA/admin.token", "token of the commands for the daemon of that directory"},
+    {"DATA/url", "address of that daemon, while it runs"},
 };
 
 static const char about[] =
     "diurnal runs something for every user, once a UTC day, before a cutoff, and proves that it "
-    "did. "
-    "diurnal serve is the daemon; the other commands ask it over HTTP. They find the one of --data "
-    "by themselves, and any other by --url and a token.";
+    "did. diurnal serve is the daemon; the other commands send it HTTP requests. They find the "
+    "daemon of --data by themselves, and any other by --url and a token.";
 
 #define ENTRIES(table) (table), sizeof(table) / sizeof(table)[0]
 
@@ -145,11 +144,12 @@ static void markdown_command(const command *c) {
 
     (void)reference_flags(c, flags);
     printf("\n## diurnal %s%s%s\n\n%c%s.%s\n%s", c->name, *c->operands ? " " : "", c->operands,
-           capital(c->help), c->help + 1, c->prints_data ? " With `--json`, too." : "",
+           capital(c->help), c->help + 1, c->prints_data ? " Also with `--json`." : "",
            c->more ? c->more : "");
     if (c->serves)
-        printf("\nEvery setting of [configuration.md](configuration.md) is a flag of it: "
-               "`tick_ms` is `--tick-ms`.\n");
+        printf("\n"
+               "Every setting of [configuration.md](configuration.md) is a flag: `tick_ms` is "
+               "`--tick-ms`.\n");
     markdown_flags(flags, c->flags_len);
 }
 
@@ -160,10 +160,11 @@ static void markdown_common(const command *all, size_t len) {
 
     while (i < len && !(all[i].asks && all[i].prints_data)) i++;
     const size_t flags_len = reference_flags(&all[i], flags);
-    printf(
-        "\n## Flags of most commands\n\n`--url`, `--token-file` and `--ca` are of those that can "
-        "ask "
-        "a daemon anywhere; all but `serve` take `--data`, and have no use for other settings.\n");
+    printf("\n"
+           "## Flags of most commands\n"
+           "\n"
+           "Commands that send requests to a daemon have `--url`, `--token-file` and `--ca`. All "
+           "but `serve` take `--data`, and no other setting.\n");
     markdown_flags(flags + all[i].flags_len, flags_len - all[i].flags_len);
 }
 
@@ -171,10 +172,12 @@ static void markdown(void) {
     size_t         len = 0;
     const command *all = command_table(&len);
 
-    printf(
-        "# The commands\n\nWritten by `diurnal man --markdown`; `diurnal COMMAND --help` says the "
-        "same.\n\n%s\n",
-        about);
+    printf("# The commands\n"
+           "\n"
+           "Written by `diurnal man --markdown`; `diurnal COMMAND --help` prints the same.\n"
+           "\n"
+           "%s\n",
+           about);
     for (size_t i = 0; i < len; i++) markdown_command(&all[i]);
     markdown_common(all, len);
     markdown_entries("Exit codes", ENTRIES(exits));

@@ -1,4 +1,4 @@
-/* cmd_replay.c - a trace, run in virtual time, and what came of it in a few words. */
+/* cmd_replay.c - runs a trace in virtual time, and prints a summary. */
 #include "cli_text.h"
 #include "command.h"
 #include "progress.h"
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { SETS_MAX = 32 };
 
 typedef struct watch {
     progress bar;
@@ -31,20 +29,22 @@ static void progressed(void *context, int64_t done_ms, int64_t total_ms) {
     const double spent_s = now_s() - w->began_s, done = (double)done_ms / (double)total_ms;
     char         said[96];
 
-    (void)snprintf(said, sizeof said, "hours simulated, %.0f times as fast as the day, %.0f s left",
+    (void)snprintf(said, sizeof said,
+                   "hours simulated, %.0f times as fast as real time, %.0f s left",
                    (double)done_ms / 1e3 / (spent_s > 0 ? spent_s : 1),
                    done > 0 ? spent_s / done - spent_s : 0.0);
     w->bar.total = total_ms;
     progress_at(&w->bar, done_ms, done_ms / 3600000, said);
 }
 
-/* "a=1,b=2", taken apart in place. */
-static size_t sets_of(char *text, const char *sets[SETS_MAX]) {
-    size_t len = 0;
-    char  *rest = text;
+/* Splits "a=1,b=2" in place. For free(); NULL: out of memory. */
+static const char **sets_of(char *text, size_t *out_len) {
+    const char **sets = calloc(strlen(text) + 1, sizeof *sets);
+    char        *rest = text;
 
-    for (char *one; len < SETS_MAX && (one = strsep(&rest, ","));) sets[len++] = one;
-    return len;
+    *out_len = 0;
+    for (char *one; sets && (one = strsep(&rest, ","));) sets[(*out_len)++] = one;
+    return sets;
 }
 
 static json_t *json_of(const replay_result *r, const compare *beside, double took_s) {
@@ -63,8 +63,8 @@ static json_t *json_of(const replay_result *r, const compare *beside, double too
     return all;
 }
 
-static void print_count(uint64_t n, const char *one, const char *several, const char *behind) {
-    printf("%llu %s%s", (unsigned long long)n, n == 1 ? one : several, behind);
+static void print_count(uint64_t n, const char *one, const char *several, const char *after) {
+    printf("%llu %s%s", (unsigned long long)n, n == 1 ? one : several, after);
 }
 
 static void print(const replay_result *r, const char *out, double took_s) {
@@ -80,12 +80,10 @@ static void print(const replay_result *r, const char *out, double took_s) {
     printf("%.1f hours in %.2f s: %.0f user-days a second\n", (double)r->simulated_ms / 3.6e6,
            took_s, (double)ended / (took_s > 0 ? took_s : 1));
     if (out)
-        printf(
-            "look at %s/report.html; events.ndjson, users.ndjson and summary.json are beside it\n",
-            out);
+        printf("report: %s/report.html (beside it events.ndjson, users.ndjson and summary.json)\n",
+               out);
     if (r->violations == 0) return;
-    printf("%llu times an invariant did not hold; the first of them:\n",
-           (unsigned long long)r->violations);
+    print_count(r->violations, "invariant violation", "invariant violations", "; the first:\n");
     for (size_t i = 0; i < r->violation_texts_len && i < 10; i++)
         printf("  %s\n", r->violation_texts[i]);
 }
@@ -95,26 +93,26 @@ static int seed_of(const call *c, uint64_t *out_seed) {
 
     *out_seed = 0;
     if (!text || text_whole(text, "", out_seed)) return DN_EXIT_DONE;
-    return complain(DN_EXIT_USAGE,
-                    "--seed: %.64s is no whole number below 2^64; right is one, as 1 or 0x1f",
-                    text);
+    return complain(
+        DN_EXIT_USAGE,
+        "--seed: invalid number \"%.64s\"; use a whole number below 2^64, for example 1 or 0x1f",
+        text);
 }
 
-/* *out_compare stays NULL if nobody asked for one. */
+/* Without --compare, *out_compare stays NULL. */
 static int open_compare(const call *c, compare **out_compare) {
     const char *other = call_flag(c, "compare"), *out = call_flag(c, "out");
     char        why[COMPARE_WHY];
 
     if (!other) return DN_EXIT_DONE;
     if (!out)
-        return complain(DN_EXIT_USAGE, "--compare: it compares files, and without --out this run "
-                                       "writes none; add --out DIR");
+        return complain(DN_EXIT_USAGE, "--compare: needs the files of this run; add --out DIR");
     const int rc = compare_open(other, out, out_compare, why);
     if (rc == DN_OK) return DN_EXIT_DONE;
     return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "--compare: %s", why);
 }
 
-/* What came of the run, and of the comparison if there is one. */
+/* Prints the result of the run, and of the comparison if there is one. */
 static int say(const call *c, const replay *run, compare *beside, const char *out, double took_s) {
     const replay_result *result = replay_result_borrow(run);
     char                 why[COMPARE_WHY];
@@ -131,24 +129,27 @@ static int say(const call *c, const replay *run, compare *beside, const char *ou
 }
 
 static int run(const call *c, replay_config *config, compare *beside) {
-    watch       w = {.began_s = now_s()};
-    replay     *run = NULL;
-    char        why[REPLAY_WHY];
-    const char *sets[SETS_MAX];
-    char       *set = call_flag(c, "set") ? strdup(call_flag(c, "set")) : NULL;
+    watch        w = {.began_s = now_s()};
+    replay      *run = NULL;
+    char         why[REPLAY_WHY];
+    const char  *flag = call_flag(c, "set");
+    char        *set = flag ? strdup(flag) : NULL;
+    const char **sets = set ? sets_of(set, &config->sets_len) : NULL;
 
-    if (set) {
-        config->sets = sets;
-        config->sets_len = sets_of(set, sets);
+    if (flag && !sets) {
+        free(set);
+        return complain(DN_EXIT_FAILED, "out of memory");
     }
+    config->sets = sets;
     progress_begin(&w.bar, 0);
     if (w.bar.shown || call_flag(c, "progress")) {
         w.bar.shown = true;
         config->progress = progressed;
-        config->context = &w; /* cppcheck-suppress autoVariables; of no use when the run is over */
+        config->context = &w; /* cppcheck-suppress autoVariables; unused after the run */
     }
     const int rc = replay_run(config, &run, why);
     progress_end(&w.bar);
+    free(sets);
     free(set);
     if (rc < 0) return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
     const int code = say(c, run, beside, config->out, now_s() - w.began_s);
@@ -166,10 +167,10 @@ int cmd_replay(const call *c) {
     int      code = seed_of(c, &config.seed);
 
     if (config.out && *config.out == '\0')
-        code = complain(DN_EXIT_USAGE, "--out: it is empty; name the directory where files go");
+        code = complain(DN_EXIT_USAGE, "--out: the name is empty; name a directory for the files");
     if (code == DN_EXIT_DONE) code = open_compare(c, &beside);
     if (code != DN_EXIT_DONE) return code;
-    dn_log_threshold(DN_LOG_NONE); /* of a day that is none: events.ndjson has what happened */
+    dn_log_threshold(DN_LOG_NONE); /* the log would be of simulated days: events.ndjson has them */
     code = run(c, &config, beside);
     compare_free(beside);
     return code;

@@ -120,7 +120,7 @@ static void take_live(served *d, const dn_settings *fresh, const char *changed) 
     const int before = d->settings->log_level, level = fresh->log_level;
 
     dn_log_threshold((dn_log_level)(level < before ? level : before));
-    dn_log(DN_LOG_INFO, "config.read", "read again; %s has changed, and holds from now on",
+    dn_log(DN_LOG_INFO, "config.read", "configuration read again; %s changed and is now in effect",
            changed);
     dn_log_threshold((dn_log_level)level);
     d->settings->log_level = level;
@@ -133,18 +133,19 @@ static void begin_anew(const served *d, const dn_settings *fresh, const char *ch
 
     if (access(d->executable, X_OK) < 0) {
         dn_log(DN_LOG_ERROR, "config.refused",
-               "everything stays as it was: %s changed, and %s cannot be started anew: %s", changed,
+               "kept the old configuration: %s changed, but cannot restart %s: %s", changed,
                *d->executable ? d->executable : "the program", strerror(errno));
         return;
     }
     if (reload_probe(d->settings, fresh, d->web.listener, words) < 0) {
-        dn_log(DN_LOG_WARN, "config.unusable", "everything stays as it was: %s changed, and %s",
+        dn_log(DN_LOG_WARN, "config.unusable", "kept the old configuration: %s changed, but %s",
                changed, words);
         return;
     }
-    dn_log(DN_LOG_INFO, "config.read",
-           "read again; changed: %s; running jobs may finish, then the daemon starts anew",
-           changed);
+    dn_log(
+        DN_LOG_INFO, "config.read",
+        "configuration read again; changed: %s; running jobs may finish, then the daemon restarts",
+        changed);
     stop_to_start_anew();
 }
 
@@ -156,9 +157,11 @@ static void on_hangup(void *context) {
     if (starts_anew || stops_asked > 0) return; /* whoever starts next reads it */
     switch (reload_read(&d->call->input, d->settings, d->secrets, &fresh, words)) {
     case RELOAD_REFUSED:
-        dn_log(DN_LOG_ERROR, "config.refused", "everything stays as it was: %s", words);
+        dn_log(DN_LOG_ERROR, "config.refused", "kept the old configuration: %s", words);
         return;
-    case RELOAD_SAME: dn_log(DN_LOG_INFO, "config.read", "read again; nothing has changed"); return;
+    case RELOAD_SAME:
+        dn_log(DN_LOG_INFO, "config.read", "configuration read again; nothing changed");
+        return;
     case RELOAD_LIVE: take_live(d, fresh, words); return;
     case RELOAD_ANEW: begin_anew(d, fresh, words); return;
     }
@@ -170,8 +173,7 @@ static int start_anew(const served *d) {
     (void)fflush(NULL);
     dn_log_finish(LAST_WORDS_MS); /* what is kept back would go with it */
     (void)execv(d->executable, d->call->argv);
-    return complain(DN_EXIT_FAILED, "%s cannot be started anew: %s", d->executable,
-                    strerror(errno));
+    return complain(DN_EXIT_FAILED, "cannot restart %s: %s", d->executable, strerror(errno));
 }
 
 /* ---- What goes wrong ---- */
@@ -250,14 +252,13 @@ static int demo_take(const served *d) {
     const int   rc = demo_is_stranger(d->service.store, &is_stranger);
     const char *damage = dn_store_damage(d->service.store);
     if (rc < 0)
-        return complain(DN_EXIT_FAILED, "the users cannot be read: %s",
+        return complain(DN_EXIT_FAILED, "cannot read the users: %s",
                         damage ? damage : dn_error_text(rc));
     if (!is_stranger) return DN_EXIT_DONE;
-    return complain(
-        DN_EXIT_USAGE,
-        "demo: %s has users of its own, and the demo would make up results for them; name another "
-        "--data, or leave --demo out",
-        d->settings->data);
+    return complain(DN_EXIT_USAGE,
+                    "demo: %s has real users, and the demo would invent results for them; name "
+                    "another --data, or drop --demo",
+                    d->settings->data);
 }
 
 static int token_take(const served *d) {
@@ -271,7 +272,7 @@ static int token_take(const served *d) {
         dn_log(DN_LOG_INFO, "token.made", "wrote admin token to %s/" ADMIN_TOKEN_FILE "%s",
                d->settings->data,
                older ? "; an older token of this name is still valid: diurnal token list shows it, "
-                       "diurnal token revoke ID ends it"
+                       "diurnal token revoke ID revokes it"
                      : "");
     return DN_EXIT_DONE;
 }
@@ -418,10 +419,10 @@ static int complain_of_runtime(int rc) {
 
     if (rc == DN_EIO && errno == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
         return complain(DN_EXIT_FAILED,
-                        "open files: this process may have %lld, and was started with too many of "
-                        "them open: raise it (ulimit -Hn, LimitNOFILE=) or close some",
+                        "open files: the limit is %lld, and too many were open at the start; raise "
+                        "the limit (ulimit -Hn, LimitNOFILE=) or close some",
                         (long long)limit.rlim_cur);
-    return complain(DN_EXIT_FAILED, "the runtime cannot be made: %s",
+    return complain(DN_EXIT_FAILED, "cannot start the runtime: %s",
                     rc == DN_EIO ? strerror(errno) : dn_error_text(rc));
 }
 

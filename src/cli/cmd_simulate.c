@@ -1,4 +1,4 @@
-/* cmd_simulate.c - seeds, drawn, run and judged; and of the first that fails its shortest trace. */
+/* cmd_simulate.c - draws, runs and checks seeds, and shortens the first that fails. */
 #include "cli_text.h"
 #include "command.h"
 #include "progress.h"
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { USERS = 12, DAYS = 3, SHRINK_RUNS = 2000, SHRINK_RUNS_MAX = 1000000, LIST_TEXT = 96 };
+enum { USERS = 12, DAYS = 3, SHRINK_RUNS = 2000, SHRINK_RUNS_MAX = 1000000 };
 
 static volatile bool stopped; /* by a signal */
 
@@ -42,8 +42,8 @@ static int seeds_of(const call *c, simulate_range *r) {
     if (text && dots && text_whole(dots + 2, "", &r->last) && text_whole(text, dots, &r->first) &&
         r->first <= r->last)
         return DN_EXIT_DONE;
-    return complain(DN_EXIT_USAGE, "simulate: --seeds: %s; right is a range, as 1..1000",
-                    text ? "that is none" : "it is missing");
+    return complain(DN_EXIT_USAGE, "simulate: --seeds %s; use a range, for example 1..1000",
+                    text ? "is not a range" : "it is missing");
 }
 
 static int bound_of(const call *c, const char *flag, uint32_t least, uint32_t most,
@@ -53,34 +53,39 @@ static int bound_of(const call *c, const char *flag, uint32_t least, uint32_t mo
 
     if (!text) return DN_EXIT_DONE;
     if (!text_whole(text, "", &n) || n < least || n > most)
-        return complain(DN_EXIT_USAGE, "simulate: --%s: right is a number from %u to %u", flag,
-                        least, most);
+        return complain(DN_EXIT_USAGE, "simulate: --%s: use a number from %u to %u", flag, least,
+                        most);
     *out_bound = (uint32_t)n;
     return DN_EXIT_DONE;
 }
 
+static bool is_fault(const char *text, size_t len, plan_fault fault) {
+    const char *name = plan_fault_name(fault);
+
+    return strlen(name) == len && memcmp(name, text, len) == 0;
+}
+
 static int faults_of(const call *c, uint32_t *out_faults) {
     const char *text = call_flag(c, "faults");
-    char        list[LIST_TEXT], *rest = list;
 
     if (!text || strcmp(text, "all") == 0) return DN_EXIT_DONE;
     *out_faults = 0;
     if (strcmp(text, "none") == 0) return DN_EXIT_DONE;
-    (void)snprintf(list, sizeof list, "%s", text);
-    for (char *one; (one = strsep(&rest, ","));) {
-        unsigned i = 0;
-        while (i < PLAN_FAULTS && strcmp(one, plan_fault_name((plan_fault)i)) != 0) i++;
+    for (const char *one = text; one; one = strchr(one, ',') ? strchr(one, ',') + 1 : NULL) {
+        const size_t len = strcspn(one, ",");
+        unsigned     i = 0;
+        while (i < PLAN_FAULTS && !is_fault(one, len, (plan_fault)i)) i++;
         if (i == PLAN_FAULTS)
             return complain(DN_EXIT_USAGE,
-                            "simulate: --faults: there is no %.32s; right are all, none, or of "
+                            "simulate: --faults: unknown fault \"%.*s\"; use all, none, or some of "
                             "crash,actor,delay,double,slow,clock,store,outage,users",
-                            one);
+                            (int)(len < 32 ? len : 32), one);
         *out_faults |= 1U << i;
     }
     return DN_EXIT_DONE;
 }
 
-/* ---- What came of it ---- */
+/* ---- The result ---- */
 
 static void print_counts(const simulate_counts *n, FILE *to) {
 #define PRINT(name, text) fprintf(to, "  %10llu  %s\n", (unsigned long long)n->name, text);
@@ -128,11 +133,11 @@ static int print(const call *c, const simulate_range *r, const simulate_found *f
            (double)f->done / (took_s > 0 ? took_s : 1) * 3600);
     if (!f->any) {
         print_counts(&f->counts, stdout);
-        printf(stopped ? "stopped; no seed failed until then\n" : "no seed failed\n");
+        printf(stopped ? "stopped; no seed failed so far\n" : "no seed failed\n");
         return stopped ? DN_EXIT_FAILED : DN_EXIT_DONE;
     }
     if (f->signal)
-        printf("seed %llu: the process was ended by signal %d (%s)\n", (unsigned long long)f->seed,
+        printf("seed %llu: signal %d (%s) ended the process\n", (unsigned long long)f->seed,
                f->signal, strsignal(f->signal));
     else printf("seed %llu: %s\n", (unsigned long long)f->seed, f->verdict.text);
     (void)fflush(stdout);
@@ -166,7 +171,7 @@ static int run(const call *c, simulate_range *r, uint32_t shrink_runs) {
     if (bar.shown || call_flag(c, "progress")) {
         bar.shown = true;
         r->progress = progressed;
-        /* cppcheck-suppress autoVariables; of no use when the seeds are through */
+        /* cppcheck-suppress autoVariables; unused after the run */
         r->context = &bar;
     }
     (void)signal(SIGINT, stop);
@@ -174,7 +179,7 @@ static int run(const call *c, simulate_range *r, uint32_t shrink_runs) {
     r->stop = &stopped;
     const int rc = simulate_seeds(r, &found);
     progress_end(&bar);
-    (void)signal(SIGINT, SIG_DFL); /* what is made shorter need not be waited for */
+    (void)signal(SIGINT, SIG_DFL); /* now they end the process: shortening may take long */
     (void)signal(SIGTERM, SIG_DFL);
     if (rc < 0) return complain(DN_EXIT_FAILED, "simulate: %s", dn_error_text(rc));
     const double took_s = now_s() - began_s;
@@ -192,6 +197,6 @@ int cmd_simulate(const call *c) {
     if (code == DN_EXIT_DONE) code = faults_of(c, &range.bounds.faults);
     if (code == DN_EXIT_DONE) code = bound_of(c, "shrink", 0, SHRINK_RUNS_MAX, &shrink_runs);
     if (code != DN_EXIT_DONE) return code;
-    dn_log_threshold(DN_LOG_NONE); /* of days that are none */
+    dn_log_threshold(DN_LOG_NONE); /* the log would be of simulated days */
     return run(c, &range, shrink_runs);
 }

@@ -24,13 +24,13 @@ static int64_t instant(const json_t *answer, const char *part, const char *key) 
     return ms;
 }
 
-/* "WARNING   job_latency: p95 301 ms over the last minute, limit 100 ms; worst at 08:00" */
+/* "WARNING:  job_latency: p95 301 ms over the last minute, limit 100 ms; worst at 08:00" */
 static void print_slo(const json_t *slo) {
     const char *const name = json_string_value(json_object_get(slo, "name"));
     const char *const sentence = json_string_value(json_object_get(slo, "sentence"));
     const char *const due = json_string_value(json_object_get(slo, "worst_due"));
 
-    printf("WARNING   %s: %s%s%s\n", name ? name : "-", sentence ? sentence : "breached",
+    printf("WARNING:  %s: %s%s%s\n", name ? name : "-", sentence ? sentence : "breached",
            due ? "; worst at " : "", due ? due : "");
 }
 
@@ -40,7 +40,7 @@ static void print_slos(const json_t *slos) {
     json_t *slo;
 
     if (!json_is_array(slos)) {
-        printf("SLOs      unknown: their watcher is restarting\n");
+        printf("SLOs:     unknown, because the SLO watcher is restarting\n");
         return;
     }
     json_array_foreach(slos, i, slo) {
@@ -51,7 +51,7 @@ static void print_slos(const json_t *slos) {
         print_slo(slo);
     }
     if (breached == 0)
-        printf("SLOs      %zu of %zu measured, none breached\n", measured, json_array_size(slos));
+        printf("SLOs:     %zu of %zu measured, none breached\n", measured, json_array_size(slos));
 }
 
 static void print_status(const json_t *a, const char *url) {
@@ -61,32 +61,31 @@ static void print_status(const json_t *a, const char *url) {
     printf("diurnal %s, process %lld, up for %s\n", text(a, "daemon", "version"),
            (long long)number(a, "daemon", "pid"),
            dn_words_duration(now_ms - instant(a, "daemon", "started_at"), up));
-    printf("data      %s\n", text(a, "daemon", "data"));
-    printf("jobs by   %s\n", text(a, "daemon", "runner"));
-    printf("listens   %s://%s\n", strncmp(url, "https", 5) == 0 ? "https" : "http",
+    printf("data:     %s\n", text(a, "daemon", "data"));
+    printf("runner:   %s\n", text(a, "daemon", "runner"));
+    printf("listens:  %s://%s\n", strncmp(url, "https", 5) == 0 ? "https" : "http",
            text(a, "daemon", "listen"));
-    printf("users     %lld\n", (long long)number(a, "store", "users"));
+    printf("users:    %lld\n", (long long)number(a, "store", "users"));
     if (json_is_true(json_object_get(json_object_get(a, "tick"), "loaded")))
-        printf("tick      every %lld ms; the last took %lld us and asked for %lld attempts, %lld "
-               "cutoffs; "
-               "the next is in %s\n",
-               (long long)number(a, "daemon", "tick_ms"), (long long)number(a, "tick", "took_us"),
-               (long long)number(a, "tick", "eligible_in_window"),
-               (long long)number(a, "tick", "cutoff_finalized"),
-               dn_words_duration(instant(a, "tick", "next_at") - now_ms, next));
-    else printf("tick      not yet: the users are being loaded\n");
-    printf("queue     %lld wait; %lld at most so far\n", (long long)number(a, "queue", "queued"),
+        printf(
+            "tick:     every %lld ms; last took %lld us, %lld attempts, %lld cutoffs; next in %s\n",
+            (long long)number(a, "daemon", "tick_ms"), (long long)number(a, "tick", "took_us"),
+            (long long)number(a, "tick", "eligible_in_window"),
+            (long long)number(a, "tick", "cutoff_finalized"),
+            dn_words_duration(instant(a, "tick", "next_at") - now_ms, next));
+    else printf("tick:     none yet, still loading users\n");
+    printf("queue:    %lld waiting (peak %lld)\n", (long long)number(a, "queue", "queued"),
            (long long)number(a, "queue", "queued_peak"));
-    printf(
-        "jobs      %lld run of %lld at once; since the start %lld ok, %lld error, %lld timeout\n",
-        (long long)number(a, "executor", "in_flight"),
-        (long long)number(a, "executor", "max_concurrency"), (long long)number(a, "executor", "ok"),
-        (long long)number(a, "executor", "error"), (long long)number(a, "executor", "timeout"));
+    printf("jobs:     %lld of %lld running; since the start %lld ok, %lld error, %lld timeout\n",
+           (long long)number(a, "executor", "in_flight"),
+           (long long)number(a, "executor", "max_concurrency"),
+           (long long)number(a, "executor", "ok"), (long long)number(a, "executor", "error"),
+           (long long)number(a, "executor", "timeout"));
     if (json_is_true(json_object_get(json_object_get(a, "store"), "full")))
-        printf("store     THE DISK IS FULL: %lld writes wait in memory until there is room\n",
+        printf("store:    THE DISK IS FULL: %lld writes wait in memory; make room\n",
                (long long)number(a, "store", "waiting_writes"));
     else
-        printf("store     %lld writes in %lld commits\n", (long long)number(a, "store", "writes"),
+        printf("store:    %lld writes in %lld commits\n", (long long)number(a, "store", "writes"),
                (long long)number(a, "store", "commits"));
     print_slos(json_object_get(a, "slo"));
 }

@@ -85,8 +85,8 @@ static void draw(const json_t *answer, bool colours) {
     gather(answer, hours, &all);
     for (int h = 0; h < HOURS; h++)
         if (hours[h].users > most) most = hours[h].users;
-    printf("%s, by the hour in which users are due (UTC)", day ? day : "-");
-    if (is_today) printf("; it is %.5s", now + 11);
+    printf("%s, users by the hour of their cutoff (UTC)", day ? day : "-");
+    if (is_today) printf("; now %.5s", now + 11);
     printf("\n\n");
     for (int h = 0; h < HOURS; h++) {
         char two[8];
@@ -133,7 +133,7 @@ int cmd_today(const call *c) {
         if (c->json) exit_code = print_json(json_incref(answer));
         else draw(answer, screen && wants_colours(c));
         json_decref(answer);
-        if (fflush(stdout) != 0) return complain(DN_EXIT_FAILED, "the output could not be written");
+        if (fflush(stdout) != 0) return complain(DN_EXIT_FAILED, "cannot write the output");
         if (watch) (void)sleep(WATCH_SECONDS);
     } while (watch && exit_code == DN_EXIT_DONE);
     return exit_code;

@@ -30,7 +30,7 @@ static bool end_read(const call *c, char out[DN_INSTANT_TEXT]) {
     if (!days) return true;
     const long n = strtol(days, &end, 10);
     if (*days < '0' || *days > '9' || *end || n < 1 || n > DAYS_MOST) {
-        (void)complain(DN_EXIT_USAGE, "--days: %s is no number of days, from 1 to %d",
+        (void)complain(DN_EXIT_USAGE, "--days: invalid number %s; use 1 to %d",
                        dn_text_quoted(days, strlen(days), quoted), DAYS_MOST);
         return false;
     }
@@ -43,7 +43,8 @@ static void made_say(const json_t *made) {
     printf("%s\n", text(made, "token", ""));
     if (isatty(STDERR_FILENO) == 1)
         (void)fprintf(
-            stderr, "It may %s, and is shown this once. To end it: diurnal token revoke %lld\n",
+            stderr,
+            "Scope: %s. The token is never shown again. To revoke it: diurnal token revoke %lld\n",
             text(made, "scope", ""), (long long)json_integer_value(json_object_get(made, "id")));
 }
 
@@ -87,7 +88,7 @@ int cmd_token_list(const call *c) {
     exit_code = DN_EXIT_DONE;
     const json_t *items = json_object_get(answer, "items");
     if (!c->json)
-        printf("%4s  %-7s  %-20s  %-20s  %-12s  %-12s  %s\n", "id", "scope", "made", "ends",
+        printf("%4s  %-7s  %-20s  %-20s  %-12s  %-12s  %s\n", "id", "scope", "created", "expires",
                "tenant", "user", "name");
     for (size_t i = 0; i < json_array_size(items); i++) {
         json_t *token = json_array_get(items, i);
@@ -109,6 +110,6 @@ int cmd_token_revoke(const call *c) {
     if (!answer) return exit_code;
     json_decref(answer);
     if (c->json) return print_json(json_pack("{s:s, s:b}", "id", id, "revoked", 1));
-    printf("%s: revoked; it is worth nothing any more\n", id);
+    printf("%s: revoked\n", id);
     return DN_EXIT_DONE;
 }

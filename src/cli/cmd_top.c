@@ -1,4 +1,5 @@
-/* cmd_top.c - how the daemon is at this moment, and at the next: queue, jobs, SLOs, actors. */
+/* cmd_top.c - the state of the daemon, live: queue, jobs, SLOs, actors. */
+#include "cli_text.h"
 #include "client.h"
 #include "screen.h"
 
@@ -13,16 +14,15 @@
 enum {
     EVERY_SECONDS = 2,
     EVERY_MOST = 3600,
-    ROWS_PLAIN = 1000, /* where it is no terminal */
+    ROWS_PLAIN = 1000, /* if the output is not a terminal */
     COLS_PLAIN = 200,
     BAR = 20,
     NARROW = 60,
     SHORT = 16,
-    ACTORS_MAX = 256,
     CRASHES_SHOWN = 3,
 };
 
-/* What was asked for at one instant. */
+/* The answers of one instant. */
 typedef struct look {
     json_t *status, *actors;
     int64_t mono_ms;
@@ -51,7 +51,7 @@ static bool look_take(client *asked, look *out, int *out_exit) {
     return l.actors != NULL;
 }
 
-/* ---- What it says ---- */
+/* ---- Parts of the answer ---- */
 
 static json_int_t number(const json_t *answer, const char *part, const char *key) {
     return json_integer_value(json_object_get(json_object_get(answer, part), key));
@@ -76,7 +76,7 @@ static json_int_t ended(const json_t *status) {
            number(status, "executor", "timeout");
 }
 
-/* Since the look before; 0 if there is none, or a daemon that has begun since. */
+/* The rate since the last look; 0 if there was none, or if the daemon has restarted since. */
 static double per_second(double now, double before, const look *l, const look *last) {
     const double seconds = (double)(l->mono_ms - last->mono_ms) / 1000;
 
@@ -101,10 +101,10 @@ static void put_tick(FILE *out, const look *l) {
     char          next[DN_WORDS];
 
     if (!json_is_true(json_object_get(json_object_get(s, "tick"), "loaded"))) {
-        fprintf(out, "tick   the users are being loaded\n");
+        fprintf(out, "tick:  loading users\n");
         return;
     }
-    fprintf(out, "tick   next in %s, last took %lld us: %lld attempts, %lld cutoffs\n",
+    fprintf(out, "tick:  next in %s, last took %lld us: %lld attempts, %lld cutoffs\n",
             dn_words_duration(instant(s, "tick", "next_at") - instant(s, "daemon", "now"), next),
             (long long)number(s, "tick", "took_us"),
             (long long)number(s, "tick", "eligible_in_window"),
@@ -117,7 +117,7 @@ static void put_jobs(FILE *out, const look *l, const look *last) {
                      most = number(s, "executor", "max_concurrency");
     const int full = most > 0 ? (int)(run * BAR / most) : 0;
 
-    fprintf(out, "jobs   %lld of %lld run [", (long long)run, (long long)most);
+    fprintf(out, "jobs:  %lld of %lld running [", (long long)run, (long long)most);
     for (int i = 0; i < BAR; i++) (void)fputc(i < full || (i == 0 && run > 0) ? '#' : '.', out);
     fprintf(out, "] %.1f/s  ok %lld  error %lld  timeout %lld\n",
             per_second((double)ended(s), (double)ended(last->status), l, last),
@@ -128,13 +128,13 @@ static void put_jobs(FILE *out, const look *l, const look *last) {
 static void put_queue_and_store(FILE *out, const look *l, const look *last) {
     const json_t *s = l->status;
 
-    fprintf(out, "queue  %lld wait, %lld at most so far\n", (long long)number(s, "queue", "queued"),
+    fprintf(out, "queue: %lld waiting (peak %lld)\n", (long long)number(s, "queue", "queued"),
             (long long)number(s, "queue", "queued_peak"));
     if (json_is_true(json_object_get(json_object_get(s, "store"), "full")))
-        fprintf(out, "store  THE DISK IS FULL: %lld writes wait in memory\n",
+        fprintf(out, "store: THE DISK IS FULL: %lld writes wait in memory\n",
                 (long long)number(s, "store", "waiting_writes"));
     else
-        fprintf(out, "store  %.1f writes/s, %lld wait\n",
+        fprintf(out, "store: %.1f writes/s, %lld waiting\n",
                 per_second((double)number(s, "store", "writes"),
                            (double)number(last->status, "store", "writes"), l, last),
                 (long long)number(s, "store", "waiting_writes"));
@@ -159,11 +159,11 @@ static void put_slos(FILE *out, const look *l, bool is_short) {
     json_t       *slo;
 
     if (!json_is_array(slos)) {
-        fprintf(out, "SLOs   unknown\n");
+        fprintf(out, "SLOs:  unknown\n");
         return;
     }
     json_array_foreach(slos, i, slo) breached += strcmp(text(slo, "state"), "breached") == 0;
-    if (is_short && breached == 0) fprintf(out, "SLOs   none breached\n");
+    if (is_short && breached == 0) fprintf(out, "SLOs:  none breached\n");
     else fprintf(out, "\n%-20s %-9s %10s  (%s)\n", "SLO", "STATE", "VALUE", "limit");
     json_array_foreach(slos, i, slo) if (!is_short || strcmp(text(slo, "state"), "breached") == 0)
         put_slo(out, slo);
@@ -171,12 +171,12 @@ static void put_slos(FILE *out, const look *l, bool is_short) {
 
 /* ---- The actors ---- */
 
-/* All actors of a name on a loop: of running jobs there may be hundreds. */
+/* All actors of a name on a loop: there may be hundreds of running jobs. */
 typedef struct row {
     const char *name, *loop;
     int         len;
     double      mailbox, handled, busy_ms, longest_ms, heap_bytes, restarts;
-    double      per_second, busy; /* since the look before; busy: of the time, in per cent */
+    double      per_second, busy; /* since the last look; busy: share of the time, in percent */
 } row;
 
 static double real(const json_t *object, const char *key) {
@@ -189,14 +189,16 @@ static row *row_named(row *rows, size_t len, const char *name, const char *loop)
     return NULL;
 }
 
-static size_t rows_of(const look *l, row rows[ACTORS_MAX]) {
+/* The rows, for free(); NULL: there are none, or out of memory. */
+static row *rows_copy(const look *l, size_t *out_len) {
     const json_t *items = json_object_get(l->actors, "items");
+    const size_t  most = json_array_size(items);
+    row          *rows = most > 0 ? calloc(most, sizeof *rows) : NULL;
     size_t        len = 0;
 
-    for (size_t i = 0; i < json_array_size(items); i++) {
+    for (size_t i = 0; rows && i < most; i++) {
         const json_t *a = json_array_get(items, i);
         row          *r = row_named(rows, len, text(a, "name"), text(a, "loop"));
-        if (!r && len == ACTORS_MAX) break;
         if (!r) {
             r = &rows[len++];
             *r = (row){.name = text(a, "name"), .loop = text(a, "loop")};
@@ -209,10 +211,11 @@ static size_t rows_of(const look *l, row rows[ACTORS_MAX]) {
         r->restarts += real(a, "restarts");
         if (real(a, "longest_ms") > r->longest_ms) r->longest_ms = real(a, "longest_ms");
     }
-    return len;
+    *out_len = len;
+    return rows;
 }
 
-/* Who does the most stands first; who does nothing, by the name. */
+/* The busiest first, then by name. */
 static int by_work(const void *left, const void *right) {
     const row *a = left, *b = right;
 
@@ -234,8 +237,8 @@ static void put_row(FILE *out, const row *r, bool is_narrow) {
 }
 
 static void put_actors(FILE *out, const look *l, const look *last, bool is_narrow) {
-    static row   rows[ACTORS_MAX], before[ACTORS_MAX];
-    const size_t len = rows_of(l, rows), before_len = rows_of(last, before);
+    size_t len, before_len;
+    row   *rows = rows_copy(l, &len), *before = rows_copy(last, &before_len);
 
     for (size_t i = 0; i < len; i++) {
         const row *b = row_named(before, before_len, rows[i].name, rows[i].loop);
@@ -243,10 +246,12 @@ static void put_actors(FILE *out, const look *l, const look *last, bool is_narro
         rows[i].per_second = per_second(rows[i].handled, b->handled, l, last);
         rows[i].busy = per_second(rows[i].busy_ms, b->busy_ms, l, last) / 10;
     }
-    qsort(rows, len, sizeof *rows, by_work);
+    if (len > 0) qsort(rows, len, sizeof *rows, by_work);
     fprintf(out, "\n%-16s %-6s %7s %9s %6s", "ACTOR", "LOOP", "MAILBOX", "/s", "BUSY");
     fprintf(out, is_narrow ? "\n" : " %9s %9s %8s\n", "LONGEST", "HEAP", "RESTARTS");
     for (size_t i = 0; i < len; i++) put_row(out, &rows[i], is_narrow);
+    free(rows);
+    free(before);
 }
 
 static void put_crashes(FILE *out, const look *l) {
@@ -307,7 +312,7 @@ static void draw(const look *l, const look *last) {
     free(page);
 }
 
-/* What wakes it before its time is a wish: then it is drawn as it was known. */
+/* A key or a new size redraws the last answer; only the time fetches a new one. */
 static int live(client *asked, int every_ms) {
     look        now = {0}, last = {0};
     screen_wish wish = SCREEN_ON;
@@ -347,11 +352,14 @@ static bool every_read(const call *c, int *out_ms) {
 }
 
 int cmd_top(const call *c) {
-    int every_ms, exit_code = DN_EXIT_DONE;
+    int  every_ms, exit_code = DN_EXIT_DONE;
+    char quoted[DN_TEXT_QUOTED];
 
     if (!every_read(c, &every_ms))
-        return complain(DN_EXIT_USAGE, "--every: a whole number of seconds, from 1 to %d",
-                        EVERY_MOST);
+        return complain(
+            DN_EXIT_USAGE, "--every: invalid number %s; use 1 to %d seconds",
+            dn_text_quoted(call_flag(c, "every"), strlen(call_flag(c, "every")), quoted),
+            EVERY_MOST);
     DN_AUTO(client) asked = client_of(c, &exit_code);
     if (!asked) return exit_code;
     return c->json || !screen_is_there(call_variable(c, "TERM")) ? once(c, asked)

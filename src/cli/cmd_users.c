@@ -20,28 +20,28 @@ static const char *text(const json_t *user, const char *key) {
 
 /* ---- set ---- */
 
-/* Said before the daemon is asked, in the words of the flags. */
+/* Checks the flags before a request is sent, so that the error names the flag. */
 static int set_check(const call *c, const char *id, const char *due, const char *starts_on) {
     char        quoted[DN_TEXT_QUOTED];
     dn_day      day;
     const char *fault = dn_id_fault(id, strlen(id));
 
     if (fault)
-        return complain(DN_EXIT_USAGE, "%s: the id %s %s", c->command->name,
+        return complain(DN_EXIT_USAGE, "%s: invalid id %s: it %s", c->command->name,
                         dn_text_quoted(id, strlen(id), quoted), fault);
     if (!due)
-        return complain(DN_EXIT_USAGE, "%s: --due is missing; as: diurnal users set %s --due 08:00",
+        return complain(DN_EXIT_USAGE,
+                        "%s: --due is missing; example: diurnal users set %s --due 08:00",
                         c->command->name, dn_text_quoted(id, strlen(id), quoted));
     if (when_due(c, "due") != DN_EXIT_DONE) return DN_EXIT_USAGE;
     if (starts_on && strcmp(starts_on, "today") != 0 &&
         dn_day_read(starts_on, strlen(starts_on), &day) < 0)
-        return complain(DN_EXIT_USAGE, "--starts-on: %s is no date (YYYY-MM-DD), nor today",
+        return complain(DN_EXIT_USAGE, "--starts-on: invalid date %s; use YYYY-MM-DD or today",
                         dn_text_quoted(starts_on, strlen(starts_on), quoted));
     return DN_EXIT_DONE;
 }
 
-/* A new user whose cutoff of today has passed begins tomorrow, which must not come as a surprise: then the daemon adds a
- * note. */
+/* A new user whose cutoff of today has passed starts tomorrow. The daemon then adds a note, because this may surprise. */
 static void set_say(const char *id, const char *due, bool is_new, const json_t *user) {
     const char *first = text(user, "starts_on");
 
@@ -50,7 +50,7 @@ static void set_say(const char *id, const char *due, bool is_new, const json_t *
     } else if (json_object_get(user, "note")) {
         printf("%s: registered; due at %s UTC, from tomorrow (%s) on, because today's cutoff has "
                "passed\n"
-               "(--starts-on today would have made today its first day)\n",
+               "(--starts-on today makes today the first day)\n",
                id, due, first);
     } else printf("%s: registered; due at %s UTC, from %s on\n", id, due, first);
 }
@@ -135,15 +135,18 @@ static json_t *list_query(const call *c, const char *cursor, long long max) {
                      (json_int_t)(max < LIST_PAGE ? max : LIST_PAGE));
 }
 
-/* Each page is printed before the next one is asked for. */
+/* Prints each page before it requests the next. */
 int cmd_users_list(const call *c) {
     int         exit_code = DN_EXIT_DONE;
     long long   left, printed = 0;
     json_t     *page = NULL;
     const char *cursor = NULL;
+    char        quoted[DN_TEXT_QUOTED];
 
     if (!limit_read(call_flag(c, "limit"), &left))
-        return complain(DN_EXIT_USAGE, "--limit: a whole number of users, from 1 on");
+        return complain(
+            DN_EXIT_USAGE, "--limit: invalid number %s; use a whole number from 1",
+            dn_text_quoted(call_flag(c, "limit"), strlen(call_flag(c, "limit")), quoted));
     exit_code = when_due(c, "due-from");
     if (exit_code == DN_EXIT_DONE) exit_code = when_due(c, "due-to");
     DN_AUTO(client) asked = exit_code == DN_EXIT_DONE ? client_of(c, &exit_code) : NULL;
@@ -159,7 +162,8 @@ int cmd_users_list(const call *c) {
         for (size_t i = 0; i < json_array_size(items); i++) {
             json_t *user = json_array_get(items, i);
             if (!c->json && printed == 0)
-                printf("%-5s  %-14s  %-10s  %-10s  %s\n", "due", "last", "on", "first day", "id");
+                printf("%-5s  %-14s  %-10s  %-10s  %s\n", "due", "last status", "on", "first day",
+                       "id");
             if (c->json) exit_code = print_json(json_incref(user));
             else print_row(user);
             printed++, left--;

@@ -52,16 +52,16 @@ static int import_say(const call *c, const json_t *answer) {
         const json_t *e = json_array_get(errors, i);
         const char   *detail = json_string_value(json_object_get(e, "detail"));
         (void)fprintf(stderr, "%s:%llu: %s\n", c->operands[0], (unsigned long long)count(e, "line"),
-                      detail ? detail : "it is wrong");
+                      detail ? detail : "invalid line");
     }
     if (rejected > json_array_size(errors))
-        (void)fprintf(stderr, "and %llu more\n",
+        (void)fprintf(stderr, "and %llu more lines\n",
                       (unsigned long long)rejected - json_array_size(errors));
     printf("%s registered, %s refused\n", dn_words_count(count(answer, "accepted"), "user", users),
            dn_words_count(rejected, "line", lines));
     if (tomorrow > 0)
-        printf("%llu of them %s tomorrow, because today's cutoff has passed; starts_on today would "
-               "have made today their first day\n",
+        printf("%llu of them %s tomorrow, because today's cutoff has passed; starts_on today makes "
+               "today the first day\n",
                (unsigned long long)tomorrow, tomorrow == 1 ? "begins" : "begin");
     return DN_EXIT_DONE;
 }
@@ -92,7 +92,7 @@ static int gather(const call *c, upload *up, FILE **out_file) {
 
     *out_file = tmpfile();
     if (!*out_file)
-        return complain(DN_EXIT_FAILED, "%s: there is no temporary file for it: %s", c->operands[0],
+        return complain(DN_EXIT_FAILED, "%s: cannot create a temporary file: %s", c->operands[0],
                         strerror(errno));
     progress_begin(&up->progress, 0);
     while (kept && (got = import_read(up, bytes, sizeof bytes)) > 0)
@@ -100,7 +100,7 @@ static int gather(const call *c, upload *up, FILE **out_file) {
     progress_end(&up->progress);
     if (got < 0) return complain(DN_EXIT_FAILED, "%s: %s", c->operands[0], text_of_errno(errno));
     if (!kept || fflush(*out_file) != 0)
-        return complain(DN_EXIT_FAILED, "%s: a temporary file does not take it: %s", c->operands[0],
+        return complain(DN_EXIT_FAILED, "%s: cannot write the temporary file: %s", c->operands[0],
                         strerror(errno));
     (void)lseek(fileno(*out_file), 0, SEEK_SET);
     *up = (upload){.fd = fileno(*out_file)};
@@ -122,8 +122,9 @@ static int import_run(const call *c, client *asked, upload *up, dn_userfile_form
         client_upload(asked, "/api/v1/daily/users:import", &body, "accepted", &exit_code);
     progress_end(&up->progress);
     if (!answer && may_have_begun(client_status(asked), up->sent))
-        return complain(exit_code, "some of %s may be registered; all of it may be sent again",
-                        c->operands[0]);
+        return complain(
+            exit_code, "some users of %s may be registered; importing the whole file again is safe",
+            c->operands[0]);
     if (!answer) return exit_code;
     const bool bad = count(answer, "rejected") > 0;
     exit_code = c->json ? print_json(json_incref(answer)) : import_say(c, answer);
@@ -139,7 +140,7 @@ int cmd_users_import(const call *c) {
     int                exit_code = DN_EXIT_DONE;
 
     if (!format_read(call_flag(c, "format"), &format))
-        return complain(DN_EXIT_USAGE, "--format: csv or ndjson");
+        return complain(DN_EXIT_USAGE, "--format: use csv or ndjson");
     if (!from_stdin && text_open(name, &file, &fault) < 0)
         return complain(DN_EXIT_FAILED, "%s: %s", name, fault ? fault : "out of memory");
     DN_AUTO(client) asked = client_of(c, &exit_code);
@@ -175,7 +176,7 @@ int cmd_users_export(const call *c) {
     const char        *cursor = NULL;
 
     if (!format_read(call_flag(c, "format"), &format))
-        return complain(DN_EXIT_USAGE, "--format: csv or ndjson");
+        return complain(DN_EXIT_USAGE, "--format: use csv or ndjson");
     DN_AUTO(client) asked = client_of(c, &exit_code);
     if (!asked) return exit_code;
     rc = dn_userfile_write_header(stdout, format);
@@ -192,7 +193,6 @@ int cmd_users_export(const call *c) {
         cursor = json_string_value(json_object_get(page, "next_cursor"));
     } while (cursor && rc == DN_OK);
     json_decref(page);
-    if (rc < 0)
-        return complain(DN_EXIT_FAILED, "the users could not be written: %s", dn_error_text(rc));
+    if (rc < 0) return complain(DN_EXIT_FAILED, "cannot write the users: %s", dn_error_text(rc));
     return DN_EXIT_DONE;
 }

@@ -44,8 +44,10 @@ struct command {
 };
 
 /* In the order of --help; a group ("users") stands together. */
-enum { COMMANDS_MAX = 64, COMMAND_FLAGS_MAX = 24 };
+enum { COMMAND_FLAGS_MAX = 24 };
 const command *command_table(size_t *out_len);
+/* The command whose name is nearest to what was typed; NULL: none is near. */
+const command *command_nearest(const char *typed);
 /* The flags of its own, and those of all that do the like; not the settings. How many. */
 size_t command_flags(const command *c, dn_flag flags[COMMAND_FLAGS_MAX]);
 

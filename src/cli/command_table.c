@@ -1,60 +1,64 @@
 /* command_table.c - all commands, once: --help, what is refused, completions, the manual and docs/cli.md come from here. */
 #include "command.h"
 
+#include "cli_text.h"
+
 #include <assert.h>
+#include <string.h>
 
 static const dn_flag set_flags[] = {
-    {"due", "HH:MM", "the minute of the day (UTC) by which it is to be done", NULL},
-    {"starts-on", "DATE", "its first day (YYYY-MM-DD), or today", NULL},
+    {"due", "HH:MM", "time of the daily cutoff (UTC)", NULL},
+    {"starts-on", "DATE", "first day (YYYY-MM-DD), or today", NULL},
 };
 static const dn_flag list_flags[] = {
-    {"status", "success|cutoff_reached", "only those whose last day ended so", NULL},
-    {"due-from", "HH:MM", "only those due at it or later", NULL},
-    {"due-to", "HH:MM", "only those due at it or sooner", NULL},
-    {"prefix", "TEXT", "only those whose id begins so", NULL},
-    {"limit", "N", "not more than so many", NULL},
+    {"status", "success|cutoff_reached", "only users whose last day ended with this status", NULL},
+    {"due-from", "HH:MM", "only users due at this time or later", NULL},
+    {"due-to", "HH:MM", "only users due at this time or earlier", NULL},
+    {"prefix", "TEXT", "only users whose id begins with TEXT", NULL},
+    {"limit", "N", "at most N users", NULL},
 };
 static const dn_flag format_flags[] = {
-    {"format", "csv|ndjson", "without it the name of the file says, or its first byte", NULL},
+    {"format", "csv|ndjson", "default: by the name of the file, else by its first byte", NULL},
 };
 static const dn_flag export_flags[] = {
-    {"format", "csv|ndjson", "what it is to be (csv)", NULL},
+    {"format", "csv|ndjson", "format of the output (csv)", NULL},
 };
 static const dn_flag day_flags[] = {
-    {"day", "DATE", "only that day (YYYY-MM-DD)", NULL},
+    {"day", "DATE", "only this day (YYYY-MM-DD)", NULL},
 };
 static const dn_flag today_flags[] = {
     {"day", "DATE", "another day (YYYY-MM-DD)", NULL},
-    {"watch", NULL, "drawn anew every two seconds, until Ctrl-C", NULL},
+    {"watch", NULL, "redraw every two seconds, until Ctrl-C", NULL},
 };
 static const dn_flag replay_flags[] = {
-    {"out", "DIR", "where report.html, events.ndjson, users.ndjson and summary.json go", NULL},
-    {"seed", "N", "another order within an instant; 0 is that of the real loops", NULL},
-    {"set", "KEY=VALUE,…", "other settings than the trace's header has: max_concurrency=40", NULL},
-    {"compare", "OTHER", "what differs from an earlier run, which had OTHER as --out", NULL},
-    {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
+    {"out", "DIR", "directory for report.html and the files of the run", NULL},
+    {"seed", "N", "order of events within an instant; 0: that of the real loops", NULL},
+    {"set", "KEY=VALUE,…", "override settings of the trace header: max_concurrency=40", NULL},
+    {"compare", "OTHER", "print the differences from an earlier run with --out OTHER", NULL},
+    {"progress", NULL, "show progress even if standard error is not a terminal", NULL},
 };
 
 static const dn_flag simulate_flags[] = {
-    {"seeds", "A..B", "from which to draw: A, B and all between", NULL},
-    {"users", "N", "how many may be registered at once (12)", NULL},
-    {"days", "D", "how long each run is; the last day is one without faults (3)", NULL},
-    {"faults", "LIST", "which faults, with commas between; all (the default), none", NULL},
-    {"shrink", "N", "runs to make what fails shorter; 0: it stays as it is (2000)", NULL},
-    {"progress", NULL, "how far it is, also where standard error is no terminal", NULL},
+    {"seeds", "A..B", "range of seeds, including A and B", NULL},
+    {"users", "N", "most users registered at once (12)", NULL},
+    {"days", "D", "length of each run; the last day has no faults (3)", NULL},
+    {"faults", "LIST", "kinds of faults, separated by commas; all (the default), none", NULL},
+    {"shrink", "N", "most runs spent on shortening the failing seed (2000)", NULL},
+    {"progress", NULL, "show progress even if standard error is not a terminal", NULL},
 };
 
 static const dn_flag token_flags[] = {
-    {"scope", "read|operate|admin", "what it may: look (the default), register too, all", NULL},
-    {"days", "N", "for how long; without it until it is revoked", NULL},
-    {"tenant", "T", "the one tenant it sees and changes; without it all", NULL},
-    {"user", "U", "the user of that tenant whose reminders it sees", NULL},
+    {"scope", "read|operate|admin", "allow reading (the default), registering too, or everything",
+     NULL},
+    {"days", "N", "days until the token expires; default: never", NULL},
+    {"tenant", "T", "the only tenant the token sees and changes; default: all", NULL},
+    {"user", "U", "the user of that tenant whose reminders the token sees", NULL},
 };
 static const dn_flag top_flags[] = {
-    {"every", "SECONDS", "how often it is drawn anew (2)", NULL},
+    {"every", "SECONDS", "time between two redraws (2)", NULL},
 };
 static const dn_flag man_flags[] = {
-    {"markdown", NULL, "as docs/cli.md, not as a page of man", NULL},
+    {"markdown", NULL, "print docs/cli.md instead of a man page", NULL},
 };
 
 #define FLAGS(table) .flags = (table), .flags_len = sizeof(table) / sizeof((table)[0])
@@ -64,16 +68,16 @@ static const command commands[] = {
      .operands = "",
      .help = "runs the daemon",
      .more =
-         "It runs until SIGTERM or Ctrl-C: then running jobs may finish, and a second signal does\n"
-         "not wait for them. SIGHUP reads the configuration again; if it has changed, running "
-         "jobs\n"
-         "may finish, and the daemon starts anew with it in the same process. SIGUSR1 writes its\n"
-         "state to the log.\n",
+         "The daemon runs until SIGTERM or Ctrl-C. Then running jobs may finish, unless a second "
+         "signal\n"
+         "cuts them off. SIGHUP reads the configuration again. If it changed, running jobs may "
+         "finish, and\n"
+         "the daemon restarts with it in the same process. SIGUSR1 writes the state to the log.\n",
      .run = cmd_serve,
      .serves = true},
     {.name = "users set",
      .operands = "ID",
-     .help = "registers a user, or changes when it is due",
+     .help = "registers a user, or changes when the user is due",
      .asks = true,
      .run = cmd_users_set,
      FLAGS(set_flags),
@@ -82,7 +86,7 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "users get",
      .operands = "ID",
-     .help = "one user, as it is now",
+     .help = "shows a user",
      .asks = true,
      .run = cmd_users_get,
      .operands_min = 1,
@@ -90,7 +94,7 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "users rm",
      .operands = "ID",
-     .help = "removes a user, and all that is known of it",
+     .help = "removes a user and all its records",
      .asks = true,
      .run = cmd_users_rm,
      .operands_min = 1,
@@ -98,17 +102,17 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "users list",
      .operands = "",
-     .help = "all users, or some",
+     .help = "lists users",
      .asks = true,
      .run = cmd_users_list,
      FLAGS(list_flags),
      .prints_data = true},
     {.name = "users import",
      .operands = "FILE",
-     .help = "registers all users of a file (CSV or NDJSON); - is standard input",
-     .more =
-         "A line is id,due or id,due,starts_on, or a JSON object of these. Bad lines are named by "
-         "number,\nand good ones kept; then the exit code is 1.\n",
+     .help = "registers all users of a file (CSV or NDJSON); - reads standard input",
+     .more = "A line is id,due or id,due,starts_on, or a JSON object with these keys. Bad lines "
+             "are listed by\n"
+             "number, good lines are registered, and the exit code is then 1.\n",
      .asks = true,
      .run = cmd_users_import,
      FLAGS(format_flags),
@@ -117,20 +121,20 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "users export",
      .operands = "",
-     .help = "all users, as import takes them",
+     .help = "exports all users in the format of import",
      .asks = true,
      .run = cmd_users_export,
      FLAGS(export_flags)},
     {.name = "today",
      .operands = "",
-     .help = "the day at a glance",
+     .help = "shows the day, hour by hour",
      .asks = true,
      .run = cmd_today,
      FLAGS(today_flags),
      .prints_data = true},
     {.name = "why",
      .operands = "ID",
-     .help = "what happened to a user, and what comes next",
+     .help = "explains what happened to a user, and what happens next",
      .asks = true,
      .run = cmd_why,
      FLAGS(day_flags),
@@ -139,32 +143,33 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "audit",
      .operands = "",
-     .help = "proves the ledger: every user one record a day, no gap, no double",
-     .more = "It asks the daemon if one is there, else reads --data. Exit code 3: the ledger is "
-             "wrong.\nA record that the next tick is to write is waited for.\n",
+     .help = "proves that the ledger has exactly one record for each user and finished day",
+     .more = "The audit asks the daemon, or reads --data if no daemon runs. Exit code 3: the "
+             "ledger is wrong.\n"
+             "The audit waits for records that the next tick writes.\n",
      .asks = true,
      .run = cmd_audit,
      FLAGS(day_flags),
      .prints_data = true},
     {.name = "status",
      .operands = "",
-     .help = "how the daemon is",
+     .help = "shows the state of the daemon",
      .asks = true,
      .run = cmd_status,
      .prints_data = true},
     {.name = "top",
      .operands = "",
-     .help = "actors, queue, jobs and SLOs, live",
-     .more =
-         "q or Ctrl-C ends it. Where the output is no terminal, or a dumb one, it is said once.\n",
+     .help = "shows actors, queue, jobs and SLOs, live",
+     .more = "q or Ctrl-C ends it. If the output is not a terminal, or TERM is dumb, top prints "
+             "once and ends.\n",
      .asks = true,
      .run = cmd_top,
      FLAGS(top_flags),
      .prints_data = true},
     {.name = "token create",
      .operands = "NAME",
-     .help = "makes a token, and prints it: it is shown this once",
-     .more = "Make one for each program that asks, with no more scope than it needs.\n",
+     .help = "creates a token and prints it; it is never shown again",
+     .more = "Create a token for each program, with no more scope than the program needs.\n",
      .asks = true,
      .run = cmd_token_create,
      FLAGS(token_flags),
@@ -173,13 +178,13 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "token list",
      .operands = "",
-     .help = "the tokens there are",
+     .help = "lists the tokens",
      .asks = true,
      .run = cmd_token_list,
      .prints_data = true},
     {.name = "token revoke",
      .operands = "ID",
-     .help = "ends a token, at once; ID is its number in the list",
+     .help = "revokes a token at once; ID is its number in the list",
      .asks = true,
      .run = cmd_token_revoke,
      .operands_min = 1,
@@ -187,27 +192,27 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "dashboard",
      .operands = "",
-     .help = "prints a link by which a browser comes in, once and within a minute",
+     .help = "prints a link that logs a browser in, once and within a minute",
      .asks = true,
      .run = cmd_dashboard,
      .prints_data = true},
     {.name = "db check",
      .operands = "",
      .help = "checks the whole database for damage",
-     .more = "While a daemon runs, the daemon makes a copy in the data directory, which needs "
-             "room, and\n"
-             "goes on; the command checks the copy. It asks with the token of --token-file or\n"
-             "DIURNAL_TOKEN, else with that of --data.\n",
+     .more = "While a daemon runs, it makes a copy in the data directory, which needs free space, "
+             "and the\n"
+             "command checks the copy. The token comes from --token-file, else DIURNAL_TOKEN, else "
+             "--data.\n",
      .asks_here = true,
      .run = cmd_db_check,
      .prints_data = true},
     {.name = "db backup",
      .operands = "FILE",
-     .help = "copies the database to a new file; the daemon may go on running",
+     .help = "copies the database to a new file, also while the daemon runs",
      .more =
-         "The copy is checked before it gets its name: of a damaged database no file is left, and "
-         "the\n"
-         "exit code is 1. While a daemon runs, it needs room for a copy in its data directory.\n",
+         "The copy is checked before it gets its name. If the database is damaged, no file is "
+         "left, and the\n"
+         "exit code is 1. A running daemon needs free space for a copy in its data directory.\n",
      .asks = true,
      .run = cmd_db_backup,
      .operands_min = 1,
@@ -215,20 +220,21 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "check-config",
      .operands = "",
-     .help = "says whether serve would start with these settings",
+     .help = "checks whether serve would start with these settings",
      .run = cmd_check_config,
      .serves = true},
     {.name = "config show",
      .operands = "",
-     .help = "every setting, and where its value came from",
+     .help = "shows every setting and the source of its value",
      .run = cmd_config_show,
      .serves = true,
      .prints_data = true},
     {.name = "replay",
      .operands = "TRACE",
      .help = "runs the days of a trace in virtual time, with the daemon's own actors",
-     .more = "TRACE is a file of JSON lines, - the standard input; docs/replay.md says what is in "
-             "it. Exit code 3:\nan invariant did not hold.\n",
+     .more = "TRACE is a file of JSON lines, or - for standard input; docs/replay.md describes it. "
+             "Exit code 3:\n"
+             "an invariant was violated.\n",
      .stands_alone = true,
      .run = cmd_replay,
      FLAGS(replay_flags),
@@ -237,19 +243,18 @@ static const command commands[] = {
      .prints_data = true},
     {.name = "simulate",
      .operands = "",
-     .help = "runs days and faults drawn from seeds, until an invariant does not hold",
-     .more =
-         "Each seed switches each kind of fault on or off. The first seed that fails is made as "
-         "short as it\ngoes and printed, with the command that runs it again. Exit code 3: "
-         "there was one.\nFaults: crash, actor, delay, double, slow, clock, store, outage, "
-         "users.\n",
+     .help = "runs days and faults drawn from seeds, until an invariant is violated",
+     .more = "Each seed switches each kind of fault on or off. The first seed that fails is "
+             "shortened and\n"
+             "printed, with the command that runs it again. Exit code 3: a seed failed.\n"
+             "Faults: crash, actor, delay, double, slow, clock, store, outage, users.\n",
      .stands_alone = true,
      .run = cmd_simulate,
      FLAGS(simulate_flags),
      .prints_data = true},
     {.name = "completion",
      .operands = "bash|zsh|fish",
-     .help = "what makes bash, zsh or fish complete these commands",
+     .help = "prints the completion script for bash, zsh or fish",
      .more = "For bash: source <(diurnal completion bash), in ~/.bashrc.\n",
      .run = cmd_completion,
      .operands_min = 1,
@@ -257,35 +262,44 @@ static const command commands[] = {
      .stands_alone = true},
     {.name = "man",
      .operands = "",
-     .help = "the manual, as a page of man",
+     .help = "prints the manual as a man page",
      .more = "To read it: diurnal man | man -l -\n",
      .run = cmd_man,
      FLAGS(man_flags),
      .stands_alone = true},
     {.name = "version",
      .operands = "",
-     .help = "which diurnal this is",
+     .help = "prints the version",
      .stands_alone = true,
      .run = cmd_version,
      .prints_data = true},
 };
-
-static_assert(sizeof commands / sizeof commands[0] <= COMMANDS_MAX, "raise COMMANDS_MAX");
 
 const command *command_table(size_t *out_len) {
     *out_len = sizeof commands / sizeof commands[0];
     return commands;
 }
 
+const command *command_nearest(const char *typed) {
+    enum { COMMANDS = sizeof commands / sizeof commands[0] };
+    const char *names[COMMANDS];
+
+    for (size_t i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
+    const char *nearest = dn_text_nearest(typed, strlen(typed), names, COMMANDS);
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (names[i] == nearest) return &commands[i];
+    return NULL;
+}
+
 size_t command_flags(const command *c, dn_flag flags[COMMAND_FLAGS_MAX]) {
-    static const dn_flag help = {"help", NULL, "this", NULL};
-    static const dn_flag json = {"json", NULL, "as JSON", NULL};
+    static const dn_flag help = {"help", NULL, "print this help", NULL};
+    static const dn_flag json = {"json", NULL, "print JSON", NULL};
     enum { ASKS_BY = 1 };
     static const dn_flag asks[] = {
-        {"url", "URL", "where the daemon is (DIURNAL_URL; that of --data)", NULL},
+        {"url", "URL", "address of the daemon (DIURNAL_URL; the daemon of --data)", NULL},
         [ASKS_BY] = {"token-file", "FILE",
-                     "a file with a token (DIURNAL_TOKEN has one; that of --data)", NULL},
-        {"ca", "FILE", "certificates (PEM) it is trusted by (DIURNAL_CA; the system's)", NULL},
+                     "file with a token (DIURNAL_TOKEN holds one; the token of --data)", NULL},
+        {"ca", "FILE", "certificates (PEM) to trust (DIURNAL_CA; the system's)", NULL},
     };
     size_t len = 0;
 

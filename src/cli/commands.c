@@ -37,7 +37,8 @@ static int help_of_commands(const char *word) {
     for (size_t i = 0; i < all; i++)
         if (len == 0 || (strncmp(commands[i].name, word, len) == 0 && commands[i].name[len] == ' '))
             help_line(commands[i].name, commands[i].operands, commands[i].help, "");
-    printf("\ndiurnal COMMAND --help says more of each. Times are UTC.\n"
+    printf("\n"
+           "diurnal COMMAND --help describes a command. Times are UTC.\n"
            "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 an invariant was "
            "violated.\n");
     return DN_EXIT_DONE;
@@ -86,22 +87,20 @@ static bool is_group(const char *word) {
 }
 
 static int refuse_unknown(int argc, char **argv) {
-    const char    *names[COMMANDS_MAX], *nearest;
-    const bool     group = is_group(argv[0]);
-    size_t         all = 0;
-    const command *commands = command_table(&all);
-    char           asked[256], quoted[DN_TEXT_QUOTED];
+    const bool group = is_group(argv[0]);
+    char       typed[256], quoted[DN_TEXT_QUOTED];
 
     if (group && argc < 2) {
         (void)help_of_commands(argv[0]);
         return DN_EXIT_USAGE;
     }
-    (void)snprintf(asked, sizeof asked, "%s%s%s", argv[0], group ? " " : "", group ? argv[1] : "");
-    for (size_t i = 0; i < all; i++) names[i] = commands[i].name;
-    nearest = dn_text_nearest(asked, strlen(asked), names, all);
-    return complain(
-        DN_EXIT_USAGE, "there is no command %s; %s%s", dn_text_quoted(asked, strlen(asked), quoted),
-        nearest ? "the nearest is " : "diurnal --help has them all", nearest ? nearest : "");
+    (void)snprintf(typed, sizeof typed, "%s%s%s", argv[0], group ? " " : "", group ? argv[1] : "");
+    const command *nearest = command_nearest(typed);
+    (void)dn_text_quoted(typed, strlen(typed), quoted);
+    if (nearest)
+        return complain(DN_EXIT_USAGE, "unknown command %s; did you mean %s?", quoted,
+                        nearest->name);
+    return complain(DN_EXIT_USAGE, "unknown command %s; diurnal --help lists all", quoted);
 }
 
 /* ---- Running it ---- */
@@ -133,11 +132,11 @@ static const char *flag_out_of_place(const dn_settings *s, char name[DN_SETTING_
 
 static int operands_check(const command *c, size_t len) {
     if (len < c->operands_min)
-        return complain(DN_EXIT_USAGE, "%s: %s is missing; as: diurnal %s %s", c->name, c->operands,
-                        c->name, c->operands);
+        return complain(DN_EXIT_USAGE, "%s: %s is missing; usage: diurnal %s %s", c->name,
+                        c->operands, c->name, c->operands);
     if (len > c->operands_max)
-        return complain(DN_EXIT_USAGE, "%s: it takes %s%s, and nothing more", c->name,
-                        *c->operands ? "one " : "no operand", c->operands);
+        return complain(DN_EXIT_USAGE, "%s: too many operands; usage: diurnal %s%s%s", c->name,
+                        c->name, *c->operands ? " " : "", c->operands);
     return DN_EXIT_DONE;
 }
 
@@ -173,8 +172,8 @@ static int command_run(char *const *whole_argv, const command *c, int argc, char
     } else if (dn_settings_load(&the_call.input, &settings, why) < 0) {
         code = complain(DN_EXIT_USAGE, "%s", why);
     } else if (!c->serves && flag_out_of_place(settings, name)) {
-        code = complain(DN_EXIT_USAGE, "%s: there is no flag %s; diurnal %s --help has them all",
-                        c->name, name, c->name);
+        code = complain(DN_EXIT_USAGE, "%s: unknown flag %s; diurnal %s --help lists all", c->name,
+                        name, c->name);
     } else {
         the_call.settings = settings;
         the_call.operands_len = the_call.input.operands_len;
@@ -206,7 +205,7 @@ int commands_run(int argc, char **argv, char **environment) {
     const bool written = fflush(stdout) == 0 && !ferror(stdout);
 
     if (written || code != DN_EXIT_DONE) return code;
-    return complain(DN_EXIT_FAILED, "the output could not be written");
+    return complain(DN_EXIT_FAILED, "cannot write the output");
 }
 
 /* ---- For all of them ---- */
@@ -234,7 +233,7 @@ int print_json(json_t *value) {
     const int    failed = value ? json_dumpf(value, stdout, how) : -1;
 
     json_decref(value);
-    if (failed) return complain(DN_EXIT_FAILED, "the output could not be written");
+    if (failed) return complain(DN_EXIT_FAILED, "cannot write the output");
     (void)putchar('\n');
     return DN_EXIT_DONE;
 }

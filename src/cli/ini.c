@@ -99,7 +99,7 @@ static int line_parse(reader *r, char **out_key, char **out_value, size_t *out_l
 
     *out_key = NULL;
     if (key == end || *key == '#') return DN_OK;
-    if (*key == '[') return refuse(r, "there are no [sections]; every line is key = value");
+    if (*key == '[') return refuse(r, "[sections] are not supported; every line is key = value");
     at = memchr(key, '=', (size_t)(end - key));
     if (!at) {
         char quoted[DN_TEXT_QUOTED], sentence[DN_TEXT_QUOTED + 64];
@@ -138,13 +138,13 @@ static int quoted_parse(const reader *r, char *at, const char *end, size_t *out_
         if (*rest == '\\') {
             rest++;
             if (rest == end || (*rest != '"' && *rest != '\\'))
-                return refuse(r, "in quotes a backslash stands before \" or another one");
+                return refuse(r, "in quotes, a backslash may only precede \" or a backslash");
         }
         *to++ = *rest;
     }
-    if (rest == end) return refuse(r, "a quote is opened and not closed");
+    if (rest == end) return refuse(r, "the closing quote is missing");
     rest = blanks_skip(rest + 1, end);
-    if (rest < end && *rest != '#') return refuse(r, "something stands after the closing quote");
+    if (rest < end && *rest != '#') return refuse(r, "unexpected text after the closing quote");
     *to = '\0';
     *out_len = (size_t)(to - at);
     return DN_OK;

@@ -27,8 +27,8 @@ static reference_flag of_flag(const dn_flag *flag) {
 
 size_t reference_flags(const command *c, reference_flag flags[REFERENCE_FLAGS_MAX]) {
     static const dn_flag data[] = {
-        {"data", "DIR", "where the daemon has its data (DIURNAL_DATA; ./diurnal-data)", NULL},
-        {"config", "FILE", "a file that may say so (DIURNAL_CONFIG)", NULL},
+        {"data", "DIR", "data directory of the daemon (DIURNAL_DATA; ./diurnal-data)", NULL},
+        {"config", "FILE", "configuration file, which may set data (DIURNAL_CONFIG)", NULL},
     };
     dn_flag      own[COMMAND_FLAGS_MAX];
     const size_t own_len = command_flags(c, own);

@@ -89,8 +89,8 @@ int reload_probe(const dn_settings *now, const dn_settings *fresh, int listener,
         is_same ? !now->demo : rc == DN_OK && fresh->demo && is_strangers(fresh->data);
     if (fresh->demo && own_data) {
         (void)snprintf(words, RELOAD_WORDS,
-                       "demo is on now, and would make up how the days go in %s: name another data "
-                       "for it, or leave it out",
+                       "demo is on and would invent results for the users in %s; name another data "
+                       "directory, or drop demo",
                        fresh->data);
         rc = DN_EINVAL;
     }

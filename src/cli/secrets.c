@@ -77,7 +77,7 @@ static int lines_join(const char *path, const char *text, size_t len, char *out,
     }
     if (to == out)
         return dn_refuse(DN_EINVAL, why, DN_SECRETS_WHY,
-                         "%s: there is no secret in it; want whsec_... in a line", path);
+                         "%s: the file has no secret; write one a line, whsec_...", path);
     assert((size_t)(to - out) <= len);
     return DN_OK;
 }

@@ -51,7 +51,7 @@ int serve_secrets_read(const char *path, char **out_secrets, char *why) {
     if (*path == '\0') return DN_OK;
     if (stat(path, &about) == 0 && (about.st_mode & (S_IRGRP | S_IROTH)))
         dn_log(DN_LOG_WARN, "secret.readable",
-               "%s: others than its owner may read it; chmod 600 would keep them out", path);
+               "%s: users other than the owner may read this file; use chmod 600", path);
     return dn_secrets_read(path, out_secrets, why);
 }
 
@@ -114,7 +114,7 @@ int serve_tls_take(const dn_settings *s, dn_web_tls **out_tls, char *why) {
     *out_tls = NULL;
     if (!certificate && !key) return DN_OK;
     if (certificate && key) return dn_web_tls_new(s->tls_certificate, s->tls_key, out_tls, why);
-    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "%s is set, and %s is not: HTTPS wants both",
+    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "%s is set, but %s is not; HTTPS needs both",
                      certificate ? "tls_certificate" : "tls_key",
                      certificate ? "tls_key" : "tls_certificate");
 }
@@ -144,11 +144,10 @@ int serve_raise_files(const dn_settings *s, char *why) {
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= (rlim_t)needed) return DN_OK;
-    (void)snprintf(
-        why, DN_SETTINGS_WHY,
-        "max_concurrency: %lld jobs at once may need %lld open files, and this process may have "
-        "%lld: raise it (ulimit -Hn, LimitNOFILE=) or set less",
-        (long long)s->max_concurrency, (long long)needed, (long long)limit.rlim_max);
+    (void)snprintf(why, DN_SETTINGS_WHY,
+                   "max_concurrency: %lld jobs at once may need %lld open files, but the limit is "
+                   "%lld; raise the limit (ulimit -Hn, LimitNOFILE=) or lower max_concurrency",
+                   (long long)s->max_concurrency, (long long)needed, (long long)limit.rlim_max);
     return DN_EINVAL;
 }
 

@@ -75,8 +75,6 @@ static bool is_text(const dn_setting *setting);
 static bool is_address(const char *value, size_t len);
 static int  setting_find(const char *key);
 static void place_write(const dn_settings *s, size_t i, char *out, size_t size);
-static void nearest_write(const char *wrong, size_t len, const char *const *names, size_t names_len,
-                          char *out, size_t size);
 static int  fault_of(const dn_setting *setting, char *fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -137,7 +135,7 @@ static int flags_read(dn_settings_input *input, given *out_given, char *why) {
             char quoted[DN_TEXT_QUOTED];
 
             rc = dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
-                           "%s: there is nothing it could mean here; a flag begins with --",
+                           "unexpected argument %s; flags begin with --",
                            dn_text_quoted(arg, strlen(arg), quoted));
         } else {
             input->operands[input->operands_len++] = arg;
@@ -185,30 +183,31 @@ static int flag_read(dn_settings_input *input, int *at, given *out_given, char *
         value = input->argv[++*at];
     if (!value)
         return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
-                         "--%.*s: its value is missing; write --%.*s=%s", (int)len, name, (int)len,
+                         "--%.*s: the value is missing; write --%.*s=%s", (int)len, name, (int)len,
                          name, wants);
     *place = value;
     return DN_OK;
 }
 
 static int flag_refuse(const dn_settings_input *input, const char *name, size_t len, char *why) {
-    enum { NAMES_MAX = DN_SETTINGS + 32 };
-    char        dashed[DN_SETTINGS][DN_SETTING_NAME], nearest[128], quoted[DN_TEXT_QUOTED];
-    const char *names[NAMES_MAX];
-    size_t      names_len = 0;
+    char         dashed[DN_SETTINGS][DN_SETTING_NAME], quoted[DN_TEXT_QUOTED];
+    const char **names = calloc(DN_SETTINGS + input->flags_len, sizeof *names);
+    size_t       names_len = 0;
 
-    for (; names_len < DN_SETTINGS; names_len++) {
-        dn_setting_flag(names_len, dashed[names_len]);
-        names[names_len] = dashed[names_len];
+    if (!names) return DN_ENOMEM;
+    for (size_t i = 0; i < DN_SETTINGS; i++) {
+        dn_setting_flag(i, dashed[i]);
+        names[names_len++] = dashed[i] + 2;
     }
-    for (size_t i = 0; i < input->flags_len && names_len < NAMES_MAX; i++)
-        names[names_len++] = input->flags[i].name;
-    for (size_t i = 0; i < DN_SETTINGS; i++) names[i] += 2;
+    for (size_t i = 0; i < input->flags_len; i++) names[names_len++] = input->flags[i].name;
     while (len > 0 && *name == '-') name++, len--;
-    nearest_write(name, len, names, names_len, nearest, sizeof nearest);
-    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "there is no flag %s; %s%s",
-                     dn_text_quoted(name, len, quoted),
-                     nearest[0] ? "the nearest is --" : "--help has them all", nearest);
+    const char *const nearest = dn_text_nearest(name, len, names, names_len);
+    free(names);
+    (void)dn_text_quoted(name, len, quoted);
+    if (nearest)
+        return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "unknown flag %s; did you mean --%s?",
+                         quoted, nearest);
+    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "unknown flag %s; --help lists all", quoted);
 }
 
 /* ---- Environment ---- */
@@ -240,20 +239,24 @@ static int environment_read(char *const *environment, given *out_given,
 }
 
 static int variable_refuse(const char *name, size_t len, char *why) {
-    char variables[DN_SETTINGS][DN_SETTING_NAME], nearest[DN_SETTING_NAME], quoted[DN_TEXT_QUOTED];
+    char        variables[DN_SETTINGS][DN_SETTING_NAME], quoted[DN_TEXT_QUOTED];
     const char *names[DN_SETTINGS + OTHERS];
 
-    /* Without the prefix: with it all of them would be near. */
+    /* Without the prefix: with it every name would be near. */
     for (size_t i = 0; i < DN_SETTINGS; i++) {
         dn_setting_variable(i, variables[i]);
         names[i] = variables[i] + PREFIX_LEN;
     }
     for (size_t i = 0; i < OTHERS; i++) names[DN_SETTINGS + i] = others[i] + PREFIX_LEN;
-    nearest_write(name + PREFIX_LEN, len - PREFIX_LEN, names, DN_SETTINGS + OTHERS, nearest,
-                  sizeof nearest);
-    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "environment: there is no setting %s; %s%s",
-                     dn_text_quoted(name, len, quoted),
-                     nearest[0] ? "the nearest is " PREFIX : "unset it", nearest);
+    const char *const nearest =
+        dn_text_nearest(name + PREFIX_LEN, len - PREFIX_LEN, names, DN_SETTINGS + OTHERS);
+    (void)dn_text_quoted(name, len, quoted);
+    if (nearest)
+        return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
+                         "environment: unknown setting %s; did you mean " PREFIX "%s?", quoted,
+                         nearest);
+    return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY, "environment: unknown setting %s; unset it",
+                     quoted);
 }
 
 /* ---- Laying one on the other ---- */
@@ -318,28 +321,29 @@ static int file_on_line(void *context, const char *key, const char *value, size_
     dn_settings *const      s = context;
     const int               i = setting_find(key);
     const dn_setting_source source = {.from = DN_FROM_FILE, .line = line};
-    char                    nearest[DN_SETTING_NAME], quoted[DN_TEXT_QUOTED], sentence[INI_WHY];
+    char                    quoted[DN_TEXT_QUOTED], sentence[INI_WHY];
     int                     rc;
 
     if (i < 0) {
         const char *names[DN_SETTINGS];
 
         for (size_t n = 0; n < DN_SETTINGS; n++) names[n] = dn_settings_table[n].key;
-        nearest_write(key, strlen(key), names, DN_SETTINGS, nearest, sizeof nearest);
-        (void)snprintf(fault, INI_WHY, "there is no setting %s; %s%s",
-                       dn_text_quoted(key, strlen(key), quoted),
-                       nearest[0] ? "the nearest is " : "diurnal serve --help has them all",
-                       nearest);
+        const char *const nearest = dn_text_nearest(key, strlen(key), names, DN_SETTINGS);
+        (void)dn_text_quoted(key, strlen(key), quoted);
+        if (nearest)
+            (void)snprintf(fault, INI_WHY, "unknown setting %s; did you mean %s?", quoted, nearest);
+        else
+            (void)snprintf(fault, INI_WHY, "unknown setting %s; diurnal serve --help lists all",
+                           quoted);
         return DN_EINVAL;
     }
     if (i == DN_SETTING_config) {
         (void)snprintf(fault, INI_WHY,
-                       "config: a file cannot name another; use --config or %sCONFIG", PREFIX);
+                       "config: a file cannot name another file; use --config or %sCONFIG", PREFIX);
         return DN_EINVAL;
     }
     if (s->sources[i].from == DN_FROM_FILE) {
-        (void)snprintf(fault, INI_WHY, "%s: it is set twice; the first is in line %u", key,
-                       s->sources[i].line);
+        (void)snprintf(fault, INI_WHY, "%s: set twice, first in line %u", key, s->sources[i].line);
         return DN_EINVAL;
     }
     rc = value_apply(s, (size_t)i, value, value_len, source, sentence);
@@ -387,10 +391,10 @@ static int int_read(const dn_setting *setting, const char *value, size_t len, in
     if (far) number = INT64_MAX;
     if (negative) number = -number;
     if (number < setting->min)
-        return fault_of(setting, fault, "%s is less than %lld, the least there may be",
+        return fault_of(setting, fault, "%s is less than the minimum %lld",
                         dn_text_quoted(value, len, quoted), (long long)setting->min);
     if (number > setting->max)
-        return fault_of(setting, fault, "%s is more than %lld, the most there may be",
+        return fault_of(setting, fault, "%s is more than the maximum %lld",
                         dn_text_quoted(value, len, quoted), (long long)setting->max);
     *out_value = number;
     return DN_OK;
@@ -421,10 +425,10 @@ static int real_read(const dn_setting *setting, const char *value, size_t len, d
                         dn_text_quoted(value, len, quoted));
     number = (negative ? -number : number) / scale;
     if (number < (double)setting->min)
-        return fault_of(setting, fault, "%s is less than %lld, the least there may be",
+        return fault_of(setting, fault, "%s is less than the minimum %lld",
                         dn_text_quoted(value, len, quoted), (long long)setting->min);
     if (number > (double)setting->max)
-        return fault_of(setting, fault, "%s is more than %lld, the most there may be",
+        return fault_of(setting, fault, "%s is more than the maximum %lld",
                         dn_text_quoted(value, len, quoted), (long long)setting->max);
     *out_value = number;
     return DN_OK;
@@ -456,7 +460,7 @@ static int word_read(const dn_setting *setting, const char *value, size_t len, i
         }
         word += word_len + (word[word_len] == '|');
     }
-    return fault_of(setting, fault, "%s is none of %s", dn_text_quoted(value, len, quoted),
+    return fault_of(setting, fault, "%s is not one of %s", dn_text_quoted(value, len, quoted),
                     setting->unit);
 }
 
@@ -509,7 +513,7 @@ int dn_settings_check(const dn_settings *s, char *why) {
     if (s->job_timeout_ms > window_ms) {
         place_write(s, DN_SETTING_job_timeout_ms, place, sizeof place);
         return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
-                         "%s: %lld is longer than the window of %lld minutes; %lld would just fit",
+                         "%s: %lld is longer than the window of %lld minutes; the maximum is %lld",
                          place, (long long)s->job_timeout_ms, (long long)s->window_minutes,
                          (long long)window_ms);
     }
@@ -517,20 +521,17 @@ int dn_settings_check(const dn_settings *s, char *why) {
         place_write(s, DN_SETTING_cutoff_objective, place, sizeof place);
         return dn_refuse(
             DN_EINVAL, why, DN_SETTINGS_WHY,
-            "%s: 1 leaves nothing that may be missed, and so no rate to burn it at; 0.999 "
-            "is one in a thousand",
+            "%s: 1 allows no miss, so there is no burn rate; 0.999 allows one in a thousand",
             place);
     }
     if (*s->runner == '\0' && !s->demo)
         return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
-                         "runner: there is none to run the jobs; give one, as "
-                         "--runner=http://127.0.0.1:8080/daily, or "
-                         "--demo to try things out");
+                         "runner: not set; use for example --runner=http://127.0.0.1:8080/daily, "
+                         "or --demo to try diurnal out");
     if (*s->runner != '\0' && s->demo) {
         place_write(s, DN_SETTING_runner, place, sizeof place);
         return dn_refuse(DN_EINVAL, why, DN_SETTINGS_WHY,
-                         "%s: the demo has a runner of its own; leave out this one, or demo",
-                         place);
+                         "%s: the demo has its own runner; remove this one, or demo", place);
     }
     return DN_OK;
 }
@@ -594,13 +595,6 @@ static void place_write(const dn_settings *s, size_t i, char *out, size_t size) 
     case DN_FROM_STATE_DIRECTORY: (void)snprintf(out, size, "%s", dn_settings_table[i].key); return;
     }
 }
-
-/* "" if none is near. */
-static void nearest_write(const char *wrong, size_t len, const char *const *names, size_t names_len,
-                          char *out, size_t size) {
-    const char *const nearest = dn_text_nearest(wrong, len, names, names_len);
-
-    (void)snprintf(out, size, "%s", nearest ? nearest : "");
 }
 
 /* What is wrong with a value, and what would be right. */

@@ -59,13 +59,13 @@ static uint64_t seed_of(const simulate_shortest *s) {
 
 void simulate_shortest_print(const simulate_shortest *s, const simulate_found *f,
                              const char *program) {
-    printf("what is left of it after %u runs:\n", s->least.runs);
+    printf("shortened by %u runs:\n", s->least.runs);
     plan_write(&s->least.plan, stdout);
     if (strcmp(s->least.verdict.text, f->verdict.text) != 0) printf("%s\n", s->least.verdict.text);
     if (*s->path)
-        printf("that is a trace: %s replay %s --seed %llu\n", program, s->path,
+        printf("replay this trace: %s replay %s --seed %llu\n", program, s->path,
                (unsigned long long)seed_of(s));
-    else printf("a trace cannot say all of that; the seed can\n");
+    else printf("a trace cannot express all of this; run the seed again instead\n");
 }
 
 static json_t *lines_of(const plan *p) {

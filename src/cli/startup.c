@@ -123,7 +123,7 @@ static void print_ready(const startup *h, uint64_t users) {
     const startup_config *c = h->config;
     char                  known[DN_WORDS], jobs[DN_WORDS];
 
-    printf("diurnal is ready: %s in %s, jobs by %s, a tick every %lld ms, %s at once\n"
+    printf("diurnal is ready: %s in %s, runner %s, a tick every %lld ms, at most %s at once\n"
            "look:  %s status --data %s   (or top, today, why ID, audit, dashboard)\n"
            "       %s://%s/metrics  (and /healthz, /readyz?verbose)\n"
            "stop:  Ctrl-C, or kill %d\n",
@@ -181,8 +181,8 @@ static size_t put_batch(dn_self *self, startup *h) {
 static void demo_begins(dn_self *self, const startup *h) {
     print_ready(h, DEMO_USERS);
     if (h->done_today > 0)
-        printf("%u of the %d users are done for today; rm -r %s starts the demo afresh\n",
-               h->done_today, DEMO_USERS, h->config->data);
+        printf("%u of the %d users are done for today; rm -r %s resets the demo\n", h->done_today,
+               DEMO_USERS, h->config->data);
     printf("The users (demo-0001 and so on) are due from 5 minutes ago to 70 minutes from now, and "
            "attempted in the %u\nminutes before. One job in ten fails, one in a hundred hangs. "
            "Every 5 s:\n",

@@ -65,14 +65,14 @@ static void dir_empty(const copying *k) {
 static int dir_make(copying *k) {
     struct stat data, dir;
 
-    if (mkdirat(k->data_fd, COPY_DIR, S_IRWXU) < 0 && errno != EEXIST) return failed(k, "made");
+    if (mkdirat(k->data_fd, COPY_DIR, S_IRWXU) < 0 && errno != EEXIST) return failed(k, "created");
     k->is_made = true;
     k->dir_fd = openat(k->data_fd, COPY_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (k->dir_fd < 0) return failed(k, "opened");
-    if (fstat(k->data_fd, &data) < 0 || fstat(k->dir_fd, &dir) < 0) return failed(k, "looked at");
+    if (fstat(k->data_fd, &data) < 0 || fstat(k->dir_fd, &dir) < 0) return failed(k, "read");
     if ((dir.st_uid != data.st_uid || dir.st_gid != data.st_gid) &&
         fchown(k->dir_fd, data.st_uid, data.st_gid) < 0)
-        return failed(k, "given to the daemon's user");
+        return failed(k, "given to the user of the daemon");
     dir_empty(k);
     return DN_EXIT_DONE;
 }
@@ -103,11 +103,11 @@ static int look_for_room(const copying *k) {
     if (fstatvfs(k->data_fd, &disk) < 0) return DN_EXIT_DONE; /* then it shows when it is met */
     const uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (room >= wanted) return DN_EXIT_DONE;
-    return complain(
-        DN_EXIT_FAILED,
-        "%s: a copy to check needs %llu KiB, and %llu KiB are free: make room, or stop the "
-        "daemon and check then",
-        k->data, (unsigned long long)(wanted / 1024), (unsigned long long)(room / 1024));
+    return complain(DN_EXIT_FAILED,
+                    "%s: a copy to check needs %llu KiB, but only %llu KiB are free; make room, or "
+                    "stop the daemon first",
+                    k->data, (unsigned long long)(wanted / 1024),
+                    (unsigned long long)(room / 1024));
 }
 
 /* ---- The copy ---- */

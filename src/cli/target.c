@@ -49,7 +49,8 @@ static bool is_token(const char *text) {
 static int token_is(target *t, const char *text, const char *from, char *why) {
     if (!is_token(text))
         return dn_refuse(DN_EINVAL, why, TARGET_WHY,
-                         "%s has no token: one is a line as diurnal token create prints it", from);
+                         "%s has no token; put the line there that diurnal token create prints",
+                         from);
     (void)snprintf(t->token, sizeof t->token, "%s", text);
     (void)snprintf(t->token_from, sizeof t->token_from, "%s", from);
     return DN_OK;
@@ -87,7 +88,7 @@ static int token_of_data(const call *c, target *t, char *why) {
         char so_far[TARGET_WHY];
         (void)snprintf(so_far, sizeof so_far, "%s", why);
         rc = dn_refuse(DN_EIO, why, TARGET_WHY,
-                       "%.600s; ask whoever runs the daemon for a token, and put it into "
+                       "%.600s; ask the operator of the daemon for a token, and put it into "
                        "DIURNAL_TOKEN or a file for --token-file",
                        so_far);
     }
@@ -125,11 +126,10 @@ static bool is_trusted(const call *c, uint32_t owner) {
 }
 
 static int refuse_stranger(const call *c, const char *file, uint32_t owner, char *why) {
-    return dn_refuse(
-        DN_EIO, why, TARGET_WHY,
-        "%.600s/%s is of another user, number %u: if that one is to be asked, name the "
-        "directory by --data, or the daemon by --url",
-        c->settings->data, file, owner);
+    return dn_refuse(DN_EIO, why, TARGET_WHY,
+                     "%.600s/%s belongs to another user (uid %u); to trust that daemon, name the "
+                     "directory with --data or the daemon with --url",
+                     c->settings->data, file, owner);
 }
 
 static int nobody_runs(const call *c, char *why) {
@@ -137,11 +137,10 @@ static int nobody_runs(const call *c, char *why) {
 
     if (!data_is_named(c) && runs_in(DEMO_DATA))
         return dn_refuse(DN_EDEAD, why, TARGET_WHY,
-                         "no daemon runs in %s, but a demo does: add --data " DEMO_DATA, data);
+                         "no daemon runs in %s, but a demo does; add --data " DEMO_DATA, data);
     return dn_refuse(
         DN_EDEAD, why, TARGET_WHY,
-        "no daemon runs in %s: start it with diurnal serve, or name another --data, or "
-        "its --url",
+        "no daemon runs in %s; start one with diurnal serve, or name another --data or --url",
         data);
 }
 
@@ -154,17 +153,18 @@ static int address_of_data(const call *c, target *t, char *why) {
     dn_store_hold     hold;
 
     if (dn_store_held(url.text, &hold, store_why) < 0)
-        return dn_refuse(DN_EIO, why, TARGET_WHY,
-                         "%s; ask whoever runs the daemon for a token, and name it with --url",
-                         store_why);
+        return dn_refuse(
+            DN_EIO, why, TARGET_WHY,
+            "%s; ask the operator of the daemon for a token, and name the daemon with --url",
+            store_why);
     if (!hold.held) return nobody_runs(c, why);
     if (!is_trusted(c, hold.owner)) return refuse_stranger(c, "lock", hold.owner, why);
     const int rc = url_file_get(data, &at, why);
     if (rc == DN_OK && !is_trusted(c, at.owner)) return refuse_stranger(c, "url", at.owner, why);
     if (rc == DN_EDEAD || (rc == DN_OK && (!*hold.sign || strcmp(hold.sign, at.sign) != 0)))
         return dn_refuse(DN_EIO, why, TARGET_WHY,
-                         "%s is in use by a process that has no address: it may be starting; else "
-                         "name its --url",
+                         "%s is in use by a process without an address; it may still be starting, "
+                         "else name its --url",
                          data);
     if (rc < 0) return rc;
     memcpy(t->url, at.url, sizeof t->url);
@@ -203,8 +203,8 @@ static int find_named(const call *c, target *t, const char *url, char *why) {
     if (rc != DN_EDEAD) return rc;
     if (is_of_data(c, t)) return token_of_data(c, t, why);
     return dn_refuse(DN_EIO, why, TARGET_WHY,
-                     "there is no token for %s: put one into DIURNAL_TOKEN or a file for "
-                     "--token-file; that of %.255s is for its own daemon alone",
+                     "no token for %s; put one into DIURNAL_TOKEN or a file for --token-file (the "
+                     "token in %.255s is only for the daemon there)",
                      t->url, c->settings->data);
 }
 

@@ -1,4 +1,4 @@
-/* when.h - days and minutes of the day that are given with flags: judged before anybody is asked, in the words of the flags. */
+/* when.h - dates and times of day given as flags, checked before any request is sent. */
 #ifndef DIURNAL_CLI_WHEN_H
 #define DIURNAL_CLI_WHEN_H
 
@@ -6,11 +6,11 @@
 
 #include "domain/daily_rule.h"
 
-/* An exit code: DN_EXIT_DONE if the flag is left out, and *out_day is untouched, or if it is a date; else it has been complained
- * of. */
+/* Reads the date of a flag. DN_EXIT_DONE: it is a date, or the flag is missing and *out_day is untouched. Any other exit code: the
+ * error is printed. */
 int when_day(const call *c, const char *flag, dn_day *out_day);
 
-/* Likewise a minute of the day, HH:MM. */
+/* Checks a time of day (HH:MM) the same way. */
 int when_due(const call *c, const char *flag);
 
 #endif

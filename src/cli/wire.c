@@ -139,30 +139,30 @@ void wire_waits_until(wire *w, int fd) { w->until = fd; }
 
 static const char *fault_of(const wire *w, CURLcode code) {
     switch (code) {
-    case CURLE_COULDNT_RESOLVE_HOST: return "there is no such host";
+    case CURLE_COULDNT_RESOLVE_HOST: return "unknown host";
     case CURLE_COULDNT_CONNECT:
-        return "nobody listens there: start it with diurnal serve, or name another --url";
-    case CURLE_OPERATION_TIMEDOUT: return "nobody answers there within 10 s";
+        return "no server listens there; start one with diurnal serve, or name another --url";
+    case CURLE_OPERATION_TIMEDOUT: return "no answer within 10 s";
     case CURLE_SSL_CACERT_BADFILE:
-        return "--ca names a file that cannot be read, or has no certificates (PEM)";
+        return "the file of --ca cannot be read, or has no certificates (PEM)";
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-        return "whoever answers there is not the daemon of this data directory";
+        return "the server there is not the daemon of this data directory";
     case CURLE_PEER_FAILED_VERIFICATION:
-        return "its certificate is not trusted; --ca FILE says who is, --url by which name it is "
-               "known";
-    case CURLE_SSL_CONNECT_ERROR: return "what answers there does not speak TLS; http:// would do";
+        return "its certificate is not trusted; name its authority with --ca FILE, or the host of "
+               "the certificate in --url";
+    case CURLE_SSL_CONNECT_ERROR: return "the server there does not speak TLS; use http://";
     case CURLE_WRITE_ERROR:
-        return w->too_long ? "the answer is longer than any of a diurnal" : "out of memory";
+        return w->too_long ? "the answer is too long for a diurnal daemon" : "out of memory";
     case CURLE_OUT_OF_MEMORY: return "out of memory";
     case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9 */
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_HTTP2:
-    case CURLE_BAD_CONTENT_ENCODING: return "what answers there is no diurnal";
+    case CURLE_BAD_CONTENT_ENCODING: return "the server there is not a diurnal daemon";
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_PARTIAL_FILE:
-    case CURLE_SSL_SHUTDOWN_FAILED: return "the daemon has gone, or ended the connection";
+    case CURLE_SSL_SHUTDOWN_FAILED: return "the daemon stopped or closed the connection";
     default: return *w->error ? w->error : curl_easy_strerror(code);
     }
 }
@@ -174,7 +174,7 @@ static int failed(const wire *w, int code, const char *what, char *why) {
 
 static int failed_by(const wire *w, CURLcode code, char *why) {
     if (code == CURLE_ABORTED_BY_CALLBACK && w->read_failed)
-        return failed(w, DN_EFAILED, "what was to be sent could not be read to its end", why);
+        return failed(w, DN_EFAILED, "cannot read the input to its end", why);
     return failed(w, code == CURLE_COULDNT_CONNECT ? DN_EDEAD : DN_EIO, fault_of(w, code), why);
 }
 
@@ -254,7 +254,7 @@ int wire_ask(wire *w, const char *method, const char *path, const wire_body *bod
     long     status = 0;
 
     if (snprintf(w->url, sizeof w->url, "%s%s", w->config.url, path) >= (int)sizeof w->url)
-        return failed(w, DN_EINVAL, "what is asked for is too long", why);
+        return failed(w, DN_EINVAL, "the request is too long", why);
     w->len = 0;
     w->error[0] = '\0';
     w->body = body;
@@ -288,11 +288,12 @@ const char *wire_url_fault(const char *url) {
     if (!u) return "out of memory";
     if ((strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0) ||
         curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK)
-        fault = "is no URL, as http://127.0.0.1:1440 or https://diurnal.example.com";
+        fault =
+            "is not a URL; use for example http://127.0.0.1:1440 or https://diurnal.example.com";
     else if (has(u, CURLUPART_USER) || has(u, CURLUPART_PASSWORD))
-        fault = "has a user in it: a token goes into DIURNAL_TOKEN, or a file for --token-file";
+        fault = "contains a user; put the token into DIURNAL_TOKEN or a file for --token-file";
     else if (has(u, CURLUPART_QUERY) || has(u, CURLUPART_FRAGMENT))
-        fault = "has a ? or # in it: only where the daemon is, is wanted";
+        fault = "contains ? or #; give only the address of the daemon";
     curl_url_cleanup(u);
     return fault;
 }

@@ -1,4 +1,4 @@
-/* text_test.c - what a person writes as a number is that number, or refused. */
+/* cli_text_test.c - numbers and lists given as flags are read whole, or refused. */
 #include "cli_text.h"
 
 #include "command.h"
@@ -44,4 +44,30 @@ TEST(a_seed_that_no_64_bits_hold_is_refused) {
     CHECK_INT(run_with("replay", "--seed", "18446744073709551615", "trace"), DN_EXIT_DONE);
     CHECK_INT(run_with("replay", "--seed", "18446744073709551616", "trace"), DN_EXIT_USAGE);
     CHECK_INT(run_with("simulate", "--seeds", "1..18446744073709551616", NULL), DN_EXIT_USAGE);
+}
+
+/* The last of many is wrong: a reader with a bound would never see it. */
+TEST(replay_reads_every_value_of_set) {
+    static const char trace[] =
+        "{\"trace\":1,\"start\":\"2026-03-02T06:00:00Z\",\"end\":\"2026-03-02T06:00:01Z\"}\n";
+    char  sets[4096];
+    char *at = sets;
+
+    own_file_write("trace", trace, strlen(trace));
+    for (int i = 0; i < 100; i++) at += sprintf(at, "max_concurrency=%d,", 1 + i);
+    (void)sprintf(at, "max_concurrency=2");
+    CHECK_INT(run_with("replay", "--set", sets, "trace"), DN_EXIT_DONE);
+    (void)sprintf(at, "max_concurrency=0");
+    CHECK_INT(run_with("replay", "--set", sets, "trace"), DN_EXIT_USAGE);
+}
+
+TEST(simulate_reads_every_fault_of_the_list) {
+    char        list[4096] = "crash";
+    const char *argv[] = {"diurnal", "simulate", "--seeds", "1..1", "--faults", list};
+    char       *environment[] = {NULL};
+
+    for (int i = 0; i < 100; i++) (void)strcat(list, ",clock");
+    CHECK_INT(commands_run(6, (char **)argv, environment), DN_EXIT_DONE);
+    (void)strcat(list, ",clocks");
+    CHECK_INT(commands_run(6, (char **)argv, environment), DN_EXIT_USAGE);
 }

@@ -38,8 +38,8 @@ TEST(a_file_that_has_no_secrets_is_refused_and_nothing_of_it_is_told) {
     static char long_one[5000];
 
     memset(long_one, 'x', sizeof long_one);
-    refuses("", 0, "secrets: there is no secret in it; want whsec_... in a line");
-    refuses("# x\n", 4, "secrets: there is no secret in it; want whsec_... in a line");
+    refuses("", 0, "secrets: the file has no secret; write one a line, whsec_...");
+    refuses("# x\n", 4, "secrets: the file has no secret; write one a line, whsec_...");
     refuses("whsec_a\nhunter2\n", 16, "secrets:2: it does not begin with whsec_");
     refuses("whse", 4, "secrets:1: it does not begin with whsec_");
     refuses("whsec_a b\n", 10, "secrets:1: a secret is one word of letters, digits, + / and =");

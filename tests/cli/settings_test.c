@@ -279,66 +279,57 @@ TEST(each_fault_of_a_file_is_said_with_its_line) {
                  "milliseconds; 60000 is the default");
     conf_refused(BYTES("tick_ms =\n"), "diurnal.conf:1: tick_ms: \"\" is not a whole number of "
                                        "milliseconds; 60000 is the default");
-    conf_refused(
-        BYTES("window_minutes = 1441\n"),
-        "diurnal.conf:1: window_minutes: \"1441\" is more than 1440, the most there may be; 60 "
-        "is the default");
+    conf_refused(BYTES("window_minutes = 1441\n"), "diurnal.conf:1: window_minutes: \"1441\" is "
+                                                   "more than the maximum 1440; 60 is the default");
     conf_refused(
         BYTES("window_minutes = 0\n"),
-        "diurnal.conf:1: window_minutes: \"0\" is less than 1, the least there may be; 60 is "
-        "the default");
-    conf_refused(
-        BYTES("retry_delay_minutes = 99999999999999999999\n"),
-        "diurnal.conf:1: retry_delay_minutes: \"99999999999999999999\" is more than 1440, the "
-        "most there may be; 10 is the default");
-    conf_refused(
-        BYTES("retry_delay_minutes = -99999999999999999999\n"),
-        "diurnal.conf:1: retry_delay_minutes: \"-99999999999999999999\" is less than 0, the "
-        "least there may be; 10 is the default");
+        "diurnal.conf:1: window_minutes: \"0\" is less than the minimum 1; 60 is the default");
+    conf_refused(BYTES("retry_delay_minutes = 99999999999999999999\n"),
+                 "diurnal.conf:1: retry_delay_minutes: \"99999999999999999999\" is more than the "
+                 "maximum 1440; 10 is the default");
+    conf_refused(BYTES("retry_delay_minutes = -99999999999999999999\n"),
+                 "diurnal.conf:1: retry_delay_minutes: \"-99999999999999999999\" is less than the "
+                 "minimum 0; 10 is the default");
     conf_refused(
         BYTES("sat_ratio = 80%\n"),
         "diurnal.conf:1: sat_ratio: \"80%\" is not a number of up to 15 digits, with a point; "
         "0.8 is the default");
     conf_refused(
         BYTES("sat_ratio = 1.5\n"),
-        "diurnal.conf:1: sat_ratio: \"1.5\" is more than 1, the most there may be; 0.8 is the "
-        "default");
+        "diurnal.conf:1: sat_ratio: \"1.5\" is more than the maximum 1; 0.8 is the default");
     conf_refused(BYTES("demo = yes\n"), "diurnal.conf:1: demo: \"yes\" is neither true nor false; "
                                         "false is the default");
-    conf_refused(
-        BYTES("log_level = verbose\n"),
-        "diurnal.conf:1: log_level: \"verbose\" is none of debug|info|warn|error; info is the "
-        "default");
+    conf_refused(BYTES("log_level = verbose\n"),
+                 "diurnal.conf:1: log_level: \"verbose\" is not one of debug|info|warn|error; info "
+                 "is the default");
     conf_refused(BYTES("listen = 127.0.0.1\n"),
                  "diurnal.conf:1: listen: \"127.0.0.1\" is not ADDRESS:PORT; 127.0.0.1:1440 is the "
                  "default");
     conf_refused(BYTES("data = \"\"\n"),
                  "diurnal.conf:1: data: it is empty; ./diurnal-data is the default");
     conf_refused(BYTES("tik_ms = 1000\n"),
-                 "diurnal.conf:1: there is no setting \"tik_ms\"; the nearest is tick_ms");
+                 "diurnal.conf:1: unknown setting \"tik_ms\"; did you mean tick_ms?");
     conf_refused(BYTES("TICK-MS = 1000\n"),
-                 "diurnal.conf:1: there is no setting \"TICK-MS\"; the nearest is tick_ms");
+                 "diurnal.conf:1: unknown setting \"TICK-MS\"; did you mean tick_ms?");
     conf_refused(BYTES("colour = blue\n"),
-                 "diurnal.conf:1: there is no setting \"colour\"; diurnal "
-                 "serve --help has them all");
+                 "diurnal.conf:1: unknown setting \"colour\"; diurnal serve --help lists all");
     conf_refused(BYTES("tick_ms = 1000\n\ntick_ms = 1000\n"),
-                 "diurnal.conf:3: tick_ms: it is set twice; the first is in line 1");
+                 "diurnal.conf:3: tick_ms: set twice, first in line 1");
     conf_refused(
         BYTES("config = other.conf\n"),
-        "diurnal.conf:1: config: a file cannot name another; use --config or DIURNAL_CONFIG");
+        "diurnal.conf:1: config: a file cannot name another file; use --config or DIURNAL_CONFIG");
     conf_refused(BYTES("tick_ms 1000\n"),
                  "diurnal.conf:1: \"tick_ms 1000\" is not a line of the form key = value");
     conf_refused(BYTES("= 1000\n"), "diurnal.conf:1: there is no key before the =");
     conf_refused(BYTES("[scheduler]\n"),
-                 "diurnal.conf:1: there are no [sections]; every line is key = value");
-    conf_refused(BYTES("runner = \"http://h\n"),
-                 "diurnal.conf:1: a quote is opened and not closed");
+                 "diurnal.conf:1: [sections] are not supported; every line is key = value");
+    conf_refused(BYTES("runner = \"http://h\n"), "diurnal.conf:1: the closing quote is missing");
     conf_refused(BYTES("runner = \"http://h\" x\n"),
-                 "diurnal.conf:1: something stands after the closing quote");
+                 "diurnal.conf:1: unexpected text after the closing quote");
     conf_refused(BYTES("runner = \"C:\\dir\"\n"),
-                 "diurnal.conf:1: in quotes a backslash stands before \" or another one");
+                 "diurnal.conf:1: in quotes, a backslash may only precede \" or a backslash");
     conf_refused(BYTES("runner = \"h\\"),
-                 "diurnal.conf:1: in quotes a backslash stands before \" or another one");
+                 "diurnal.conf:1: in quotes, a backslash may only precede \" or a backslash");
     conf_refused(BYTES("# x\nrunner = a\0b\n"),
                  "diurnal.conf:2: the line has a control character in it");
     conf_refused(BYTES("# \033[2J\n"), "diurnal.conf:1: the line has a control character in it");
@@ -348,9 +339,8 @@ TEST(each_fault_of_a_file_is_said_with_its_line) {
                  "diurnal.conf:1: the line has a control character in it");
     conf_refused(BYTES("# caf\xe9\n"), "diurnal.conf:1: the line is not UTF-8");
     conf_refused(BYTES("\xff\xfet\0i\0"), "diurnal.conf:1: the line is not UTF-8");
-    conf_refused(
-        BYTES("\n\xef\xbb\xbftick_ms = 1000\n"),
-        "diurnal.conf:2: there is no setting \"\xef\xbb\xbftick_ms\"; the nearest is tick_ms");
+    conf_refused(BYTES("\n\xef\xbb\xbftick_ms = 1000\n"),
+                 "diurnal.conf:2: unknown setting \"\xef\xbb\xbftick_ms\"; did you mean tick_ms?");
     memset(long_line, 'x', sizeof long_line);
     conf_refused(long_line, sizeof long_line, "diurnal.conf:1: the line is longer than 8192 bytes");
     memcpy(long_line, BYTES("runner="));
@@ -372,8 +362,7 @@ TEST(a_line_of_exactly_the_longest_length_is_read) {
 TEST(a_file_that_cannot_be_read_is_refused_by_its_name) {
     refused("--config /nowhere/diurnal.conf", NULL, "/nowhere/diurnal.conf: there is no such file");
     refused("--config /", NULL, "/: it is a directory, not a file");
-    refused("--config /dev/null/x", NULL,
-            "/dev/null/x: what stands before its last / is no directory");
+    refused("--config /dev/null/x", NULL, "/dev/null/x: a part of its path is not a directory");
     refused("--config /dev/zero", NULL, "/dev/zero:1: the line is longer than 8192 bytes");
     refused("--config /proc/self/mem", NULL, "/proc/self/mem: it cannot be read");
     dn_settings_free(loaded("--config /dev/null", NULL));
@@ -449,28 +438,27 @@ TEST(a_flag_takes_its_value_after_an_equals_sign_or_from_the_next_word) {
 }
 
 TEST(a_flag_that_is_not_understood_is_refused) {
-    refused("--tick-ms", NULL, "--tick-ms: its value is missing; write --tick-ms=N");
-    refused("--runner --demo", NULL, "--runner: its value is missing; write --runner=URL");
-    refused("--tik-ms 1", NULL, "there is no flag \"tik-ms\"; the nearest is --tick-ms");
-    refused("--tick_ms 1000", NULL, "there is no flag \"tick_ms\"; the nearest is --tick-ms");
-    refused("--tick 1000", NULL, "there is no flag \"tick\"; --help has them all");
-    refused("--colour", NULL, "there is no flag \"colour\"; --help has them all");
-    refused("-t", NULL, "there is no flag \"t\"; --help has them all");
-    refused("--=x", NULL, "there is no flag \"=x\"; --help has them all");
-    refused("-tick-ms=1", NULL, "there is no flag \"tick-ms=1\"; the nearest is --tick-ms");
+    refused("--tick-ms", NULL, "--tick-ms: the value is missing; write --tick-ms=N");
+    refused("--runner --demo", NULL, "--runner: the value is missing; write --runner=URL");
+    refused("--tik-ms 1", NULL, "unknown flag \"tik-ms\"; did you mean --tick-ms?");
+    refused("--tick_ms 1000", NULL, "unknown flag \"tick_ms\"; did you mean --tick-ms?");
+    refused("--tick 1000", NULL, "unknown flag \"tick\"; --help lists all");
+    refused("--colour", NULL, "unknown flag \"colour\"; --help lists all");
+    refused("-t", NULL, "unknown flag \"t\"; --help lists all");
+    refused("--=x", NULL, "unknown flag \"=x\"; --help lists all");
+    refused("-tick-ms=1", NULL, "unknown flag \"tick-ms=1\"; did you mean --tick-ms?");
     refused("--tick-ms 1000 --tick-ms=2000", NULL, "--tick-ms is given twice");
     refused("--tick-ms 1h", NULL,
             "--tick-ms: \"1h\" is not a whole number of milliseconds; 60000 is "
             "the default");
     refused("--tick-ms -5", NULL,
-            "--tick-ms: \"-5\" is less than 10, the least there may be; 60000 is "
-            "the default");
+            "--tick-ms: \"-5\" is less than the minimum 10; 60000 is the default");
     refused("--demo=1", NULL, "--demo: \"1\" is neither true nor false; false is the default");
     refused("--data=\033[31mred", NULL,
             "--data: \"\\x1b[31mred\" has a control character in it; "
             "./diurnal-data is the default");
     refused("--hook=\xff", NULL, "--hook: \"\\xff\" is not UTF-8");
-    refused("now", NULL, "\"now\": there is nothing it could mean here; a flag begins with --");
+    refused("now", NULL, "unexpected argument \"now\"; flags begin with --");
 }
 
 TEST(numbers_are_read_in_one_way_only) {
@@ -567,22 +555,21 @@ TEST(a_commands_own_flags_and_operands_are_told_from_the_settings) {
     CHECK_STR(why, "--json takes no value");
     input.argv = words("--recrod x", &input.argc);
     CHECK_INT(dn_settings_load(&input, &s, why), DN_EINVAL);
-    CHECK_STR(why, "there is no flag \"recrod\"; the nearest is --record");
+    CHECK_STR(why, "unknown flag \"recrod\"; did you mean --record?");
     input.argv = words("--record", &input.argc);
     CHECK_INT(dn_settings_load(&input, &s, why), DN_EINVAL);
-    CHECK_STR(why, "--record: its value is missing; write --record=FILE");
+    CHECK_STR(why, "--record: the value is missing; write --record=FILE");
 }
 
 /* ---- Environment ---- */
 
 TEST(a_variable_of_diurnals_name_that_is_no_setting_is_refused) {
     refused(NULL, "DIURNAL_TICKMS=5",
-            "environment: there is no setting \"DIURNAL_TICKMS\"; the nearest is DIURNAL_TICK_MS");
+            "environment: unknown setting \"DIURNAL_TICKMS\"; did you mean DIURNAL_TICK_MS?");
     refused(NULL, "DIURNAL_tick_ms=5000",
-            "environment: there is no setting \"DIURNAL_tick_ms\"; the nearest is DIURNAL_TICK_MS");
-    refused(NULL, "DIURNAL_=5", "environment: there is no setting \"DIURNAL_\"; unset it");
-    refused(NULL, "DIURNAL_COLOUR=5",
-            "environment: there is no setting \"DIURNAL_COLOUR\"; unset it");
+            "environment: unknown setting \"DIURNAL_tick_ms\"; did you mean DIURNAL_TICK_MS?");
+    refused(NULL, "DIURNAL_=5", "environment: unknown setting \"DIURNAL_\"; unset it");
+    refused(NULL, "DIURNAL_COLOUR=5", "environment: unknown setting \"DIURNAL_COLOUR\"; unset it");
     refused(NULL, "DIURNAL_MAX_CONCURRENCY=",
             "DIURNAL_MAX_CONCURRENCY: \"\" is not a whole number of jobs; 64 is the default");
 }
@@ -614,24 +601,21 @@ TEST(settings_that_do_not_go_together_are_refused) {
     check_says("--runner http://h", NULL, "");
     check_says("--demo --window-minutes 1", NULL, "");
     check_says("--demo --job-timeout-ms 3600000", NULL, "");
-    check_says(
-        "--demo --job-timeout-ms 3600001", NULL,
-        "--job-timeout-ms: 3600001 is longer than the window of 60 minutes; 3600000 would just "
-        "fit");
-    check_says(
-        "--demo --window-minutes 1", "DIURNAL_JOB_TIMEOUT_MS=60001",
-        "DIURNAL_JOB_TIMEOUT_MS: 60001 is longer than the window of 1 minutes; 60000 would just "
-        "fit");
+    check_says("--demo --job-timeout-ms 3600001", NULL,
+               "--job-timeout-ms: 3600001 is longer than the window of 60 minutes; the maximum is "
+               "3600000");
+    check_says("--demo --window-minutes 1", "DIURNAL_JOB_TIMEOUT_MS=60001",
+               "DIURNAL_JOB_TIMEOUT_MS: 60001 is longer than the window of 1 minutes; the maximum "
+               "is 60000");
     check_says("--demo --cutoff-objective 0.999", NULL, "");
-    check_says(
-        "--demo --cutoff-objective 1", NULL,
-        "--cutoff-objective: 1 leaves nothing that may be missed, and so no rate to burn it at; "
-        "0.999 is one in a thousand");
+    check_says("--demo --cutoff-objective 1", NULL,
+               "--cutoff-objective: 1 allows no miss, so there is no burn rate; 0.999 allows one "
+               "in a thousand");
     check_says(NULL, NULL,
-               "runner: there is none to run the jobs; give one, as "
-               "--runner=http://127.0.0.1:8080/daily, or --demo to try things out");
+               "runner: not set; use for example --runner=http://127.0.0.1:8080/daily, or --demo "
+               "to try diurnal out");
     check_says("--demo --runner http://h", NULL,
-               "--runner: the demo has a runner of its own; leave out this one, or demo");
+               "--runner: the demo has its own runner; remove this one, or demo");
 }
 
 /* ---- Showing ---- */

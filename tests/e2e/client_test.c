@@ -122,8 +122,8 @@ TEST(a_status_without_the_service_levels_says_that_they_are_not_known_at_this_mo
     place *p = place_new(NULL);
 
     opens_a_door();
-    CHECK_STRANGER(p, answer, 0, "users     5\n");
-    CHECK(place_has_said(p, "SLOs      unknown: "));
+    CHECK_STRANGER(p, answer, 0, "users:    5\n");
+    CHECK(place_has_said(p, "SLOs:     unknown, "));
     CHECK(!place_has_said(p, "none is breached"));
     CHECK_MSG(strstr(head, "\r\nAuthorization: Bearer diurnal_of-the-test\r\n"), "%s", head);
 }
@@ -133,20 +133,21 @@ TEST(what_answers_and_is_no_diurnal_is_said_to_be_none) {
 
     opens_a_door();
     CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>", 1,
-                   "answers what is no JSON of a diurnal: name another --url");
+                   "answered, but not like a diurnal daemon; name another --url");
     place_forget_said(p);
-    CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", 1, "no JSON of a diurnal");
+    CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", 1,
+                   "not like a diurnal daemon");
     place_forget_said(p);
     CHECK_STRANGER(p, "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nlost", 1,
-                   "answers 404, and not as a diurnal does");
+                   "answered 404 and is not a diurnal daemon");
     place_forget_said(p);
-    CHECK_STRANGER(p, "SSH-2.0-OpenSSH_9.2\r\n", 1, "what answers there is no diurnal");
+    CHECK_STRANGER(p, "SSH-2.0-OpenSSH_9.2\r\n", 1, "the server there is not a diurnal daemon");
     place_forget_said(p);
     /* Nobody is sent elsewhere with a token. */
     CHECK_STRANGER(p,
                    "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
                    "Content-Length: 0\r\n\r\n",
-                   1, "answers 302, and not as a diurnal does");
+                   1, "answered 302 and is not a diurnal daemon");
 }
 
 TEST(who_says_yes_to_everything_is_no_diurnal) {
@@ -183,7 +184,7 @@ TEST(who_says_yes_to_everything_is_no_diurnal) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (int with = 0; with < (rows[i].has_no_answer ? 1 : 2); with++) {
             const int code = run_of_stranger(p, rows[i].args, answers[with], 1);
-            CHECK_MSG(code == 1 && place_has_said(p, "answers what is no JSON of a diurnal"),
+            CHECK_MSG(code == 1 && place_has_said(p, "answered, but not like a diurnal daemon"),
                       "%s %s, %d: exit %d: %s", rows[i].args[0], rows[i].args[1], with, code,
                       place_read(p->log));
             place_forget_said(p);
@@ -201,9 +202,9 @@ TEST(an_answer_steers_no_terminal) {
     place *p = place_new(NULL);
 
     opens_a_door();
-    CHECK_STRANGER(p, answer, 0, "data      ?[2J??2J?\n");
-    CHECK(place_has_said(p, "jobs by   \xc3\xa9?\n"));
-    CHECK(place_has_said(p, "WARNING   a?b: p95?\n"));
+    CHECK_STRANGER(p, answer, 0, "data:     ?[2J??2J?\n");
+    CHECK(place_has_said(p, "runner:   \xc3\xa9?\n"));
+    CHECK(place_has_said(p, "WARNING:  a?b: p95?\n"));
 }
 
 TEST(a_daemon_that_goes_in_the_middle_of_its_answer_is_said_to_have_gone) {
@@ -211,9 +212,9 @@ TEST(a_daemon_that_goes_in_the_middle_of_its_answer_is_said_to_have_gone) {
 
     opens_a_door();
     CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"daemon\":", 1,
-                   "the daemon has gone, or ended the connection");
+                   "the daemon stopped or closed the connection");
     place_forget_said(p);
-    CHECK_STRANGER(p, "", 1, "the daemon has gone, or ended the connection");
+    CHECK_STRANGER(p, "", 1, "the daemon stopped or closed the connection");
     place_forget_said(p);
     CHECK_STRANGER(p, "HTTP/1.1 200 OK\r\n", 1, "diurnal: http://127.0.0.1:");
 }
@@ -226,7 +227,7 @@ TEST(an_answer_without_an_end_is_not_waited_for) {
     memset(answer + 19, ' ', sizeof answer - 20);
     const int code = status_of_stranger(p, answer, 100);
     CHECK_INT(code, 1);
-    CHECK(place_has_said(p, "the answer is longer than any of a diurnal"));
+    CHECK(place_has_said(p, "the answer is too long for a diurnal daemon"));
 }
 
 TEST(a_problem_steers_no_terminal) {
@@ -257,7 +258,7 @@ TEST(an_upload_that_is_refused_before_its_end_says_why) {
     CHECK_INT(WEXITSTATUS(status), 1);
     CHECK_MSG(place_has_said(p, "diurnal: the disk is full: make room\n"), "%s",
               place_read(p->log));
-    CHECK(place_has_said(p, "all of it may be sent again"));
+    CHECK(place_has_said(p, "importing the whole file again is safe"));
     CHECK_MSG(strstr(head, "\r\nContent-Type: text/csv\r\n"), "%s", head);
 }
 
@@ -358,10 +359,10 @@ TEST(the_token_of_a_directory_is_for_no_url_but_its_own_daemon_s) {
     (void)snprintf(here, sizeof here, "%s/diurnal-data", p->dir);
     CHECK(symlink(p->data, here) == 0);
     CHECK_RUN(p, 1, "status", "--url", url_of(door_port));
-    CHECK_SAID("there is no token for http://127.0.0.1:");
-    CHECK_SAID("is for its own daemon alone");
+    CHECK_SAID("no token for http://127.0.0.1:");
+    CHECK_SAID("is only for the daemon there");
     CHECK_INT(place_run_bare(ARGS("status", "--url", url_of(door_port)), NULL), 1);
-    CHECK_SAID("there is no token for http://127.0.0.1:");
+    CHECK_SAID("no token for http://127.0.0.1:");
     CHECK_INT(place_run_bare(ARGS("status", "--url", own), NULL), 0);
     sets("DIURNAL_DATA", p->data);
     CHECK_INT(place_run_bare(ARGS("status", "--url", url_of(door_port)), NULL), 1);
@@ -372,7 +373,7 @@ TEST(the_token_of_a_directory_is_for_no_url_but_its_own_daemon_s) {
     CHECK_INT(place_run_bare(ARGS("status"), NULL), 0);
     stops(p);
     CHECK_INT(place_run_bare(ARGS("status"), NULL), 1); /* there, too, anybody may listen now */
-    CHECK_SAID("there is no token for http://127.0.0.1:");
+    CHECK_SAID("no token for http://127.0.0.1:");
 }
 
 TEST(a_directory_that_a_flag_names_comes_before_a_url_of_the_environment) {
@@ -396,13 +397,13 @@ TEST(the_daemon_of_a_data_directory_is_found_by_it_and_by_its_url) {
     CHECK_RUN(p, 0, "status");
     CHECK_RUN(p, 0, "status", "--url", url_of(place_port(p))); /* the token is the directory's */
     CHECK_INT(place_run_bare(ARGS("status", "--url", url_of(place_port(p))), NULL), 1);
-    CHECK_SAID("there is no token for http://127.0.0.1:");
+    CHECK_SAID("no token for http://127.0.0.1:");
     CHECK(setenv("DIURNAL_URL", url_of(place_port(p)), 1) == 0);
     CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
     CHECK_INT(place_run_bare(ARGS("status"), NULL), 0);
     CHECK(setenv("DIURNAL_TOKEN", "diurnal_nobody-s", 1) == 0);
     CHECK_INT(place_run_bare(ARGS("status"), NULL), 1);
-    CHECK_SAID("does not take the token of DIURNAL_TOKEN");
+    CHECK_SAID("does not accept the token from DIURNAL_TOKEN");
     const char *file = place_write(p, "token", token, strlen(token));
     CHECK_INT(place_run_bare(ARGS("status", "--token-file", file), NULL), 0);
     CHECK(setenv("DIURNAL_TOKEN", "two words", 1) == 0);
@@ -424,12 +425,12 @@ TEST(a_url_that_is_none_is_refused_in_a_line_that_says_what_one_is) {
     static const struct {
         const char *url, *words;
     } rows[] = {
-        {"localhost:1440", "is no URL, as http://127.0.0.1:1440"},
-        {"ftp://localhost", "is no URL"},
-        {"http://", "is no URL"},
-        {"http://admin:secret@localhost", "a token goes into DIURNAL_TOKEN"},
-        {"http://localhost/?token=x", "only where the daemon is"},
-        {"http://localhost/#x", "only where the daemon is"},
+        {"localhost:1440", "is not a URL; use for example http://127.0.0.1:1440"},
+        {"ftp://localhost", "is not a URL"},
+        {"http://", "is not a URL"},
+        {"http://admin:secret@localhost", "put the token into DIURNAL_TOKEN"},
+        {"http://localhost/?token=x", "give only the address of the daemon"},
+        {"http://localhost/#x", "give only the address of the daemon"},
     };
     place *p = place_new(NULL);
 
@@ -441,7 +442,7 @@ TEST(a_url_that_is_none_is_refused_in_a_line_that_says_what_one_is) {
     has_a_closed_door();
     CHECK(setenv("DIURNAL_TOKEN", "diurnal_x", 1) == 0);
     CHECK_RUN(p, 1, "status", "--url", url_of(door_port));
-    CHECK_SAID("nobody listens there: start it with diurnal serve, or name another --url");
+    CHECK_SAID("no server listens there; start one with diurnal serve, or name another --url");
     CHECK_RUN(p, 1, "status", "--url", "http://nowhere.invalid");
     CHECK_SAID("http://nowhere.invalid"); /* a network may say something of every name */
 }
@@ -461,9 +462,9 @@ TEST(what_a_killed_daemon_left_is_not_believed) {
     const int lock = holds(in_data(p, "lock"));
     CHECK(pwrite(lock, "7 7.000000007\n", 14, 0) == 14 && ftruncate(lock, 14) == 0);
     CHECK_RUN(p, 1, "status");
-    CHECK_SAID("is in use by a process that has no address: ");
+    CHECK_SAID("is in use by a process without an address; ");
     CHECK_RUN(p, 1, "status", "--url", url_of(door_port));
-    CHECK_SAID("there is no token for ");
+    CHECK_SAID("no token for ");
     nobody_knocked();
     /* One that could not sign, because the disk is full. */
     CHECK(ftruncate(lock, 0) == 0);
@@ -491,10 +492,10 @@ TEST(a_directory_that_is_merely_here_is_believed_if_it_is_of_this_user) {
     for (int i = 0; i < 2; i++) {
         CHECK(chown(in_data(p, i ? "url" : "lock"), OTHER, OTHER) == 0);
         CHECK_INT(place_run_bare(ARGS("status"), NULL), 1);
-        CHECK_SAID(i ? "diurnal-data/url is of another user, number 65534: if"
-                     : "diurnal-data/lock is of another user, number 65534: if");
+        CHECK_SAID(i ? "diurnal-data/url belongs to another user (uid 65534); to"
+                     : "diurnal-data/lock belongs to another user (uid 65534); to");
         CHECK_RUN(p, 1, "status"); /* it is named, but of nobody whose that directory is */
-        CHECK_SAID("is of another user");
+        CHECK_SAID("belongs to another user");
         CHECK(chown(in_data(p, i ? "url" : "lock"), 0, 0) == 0);
     }
     nobody_knocked();
@@ -504,9 +505,9 @@ TEST(a_directory_that_is_merely_here_is_believed_if_it_is_of_this_user) {
     CHECK(chown(in_data(p, "lock"), OTHER, OTHER) == 0 &&
           chown(in_data(p, "url"), OTHER, OTHER) == 0 && chown(p->data, OTHER, OTHER) == 0);
     CHECK_INT(place_run_bare(ARGS("status"), NULL), 1);
-    CHECK_SAID("is of another user");
+    CHECK_SAID("belongs to another user");
     CHECK_RUN(p, 1, "status");
-    CHECK_SAID("nobody listens there");
+    CHECK_SAID("no server listens there");
 }
 
 TEST(a_directory_somebody_has_who_does_not_listen_is_said_to_have_no_address) {
@@ -515,7 +516,7 @@ TEST(a_directory_somebody_has_who_does_not_listen_is_said_to_have_no_address) {
     CHECK(unlink(in_data(p, "url")) == 0);
     CHECK_RUN(p, 1, "status");
     CHECK_SAID(
-        "is in use by a process that has no address: it may be starting; else name its --url");
+        "is in use by a process without an address; it may still be starting, else name its --url");
     stops(p);
 }
 
@@ -527,7 +528,7 @@ TEST(a_daemon_that_cannot_write_where_it_is_serves_who_knows_it) {
     place_serve(p, ARGS(RUNNER));
     CHECK(place_has_said(p, "url.unwritten: commands need --url and a token: "));
     CHECK_RUN(p, 1, "status");
-    CHECK_SAID("has no address: it may be starting");
+    CHECK_SAID("without an address; it may still be starting");
     token_of(p, token);
     CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
     CHECK_RUN(p, 0, "status", "--url", url_of(place_port(p)));
@@ -556,9 +557,9 @@ TEST(a_token_that_may_not_be_read_is_one_line) {
         CHECK_INT(WEXITSTATUS(status), 1);
         (void)snprintf(path, sizeof path, "%s/other", p->dir);
         const char *said = place_read(path);
-        CHECK_MSG(strstr(said, i ? "/admin.token: this user may not read it; ask whoever runs the "
-                                   "daemon for a token"
-                                 : "/lock cannot be opened: Permission denied; ask whoever runs"),
+        CHECK_MSG(strstr(said, i ? "/admin.token: this user may not read it; ask the operator of "
+                                   "the daemon for a token"
+                                 : "/lock cannot be opened: Permission denied; ask the operator"),
                   "it said: %s", said);
         CHECK(chmod(in_data(p, "lock"), 0644) == 0 && chmod(in_data(p, "url"), 0644) == 0);
     }
@@ -579,7 +580,7 @@ TEST(a_data_directory_without_its_token_has_a_new_one_at_the_next_start) {
     token_of(p, after);
     CHECK(strcmp(before, after) != 0);
     CHECK(place_has_said(p, "/admin.token; an older token of this name is still valid: diurnal "
-                            "token list shows it, diurnal token revoke ID ends it"));
+                            "token list shows it, diurnal token revoke ID revokes it"));
     stops(p);
     place_serve(p, ARGS(RUNNER));
     token_of(p, before);
@@ -601,29 +602,29 @@ TEST(a_daemon_by_https_is_known_by_its_key_and_elsewhere_by_who_is_trusted) {
     (void)snprintf(flags[1], sizeof flags[1], "--tls-key=%s", key);
     place_serve(p, ARGS(RUNNER, flags[0], flags[1]));
     CHECK_RUN(p, 0, "status"); /* though it is not the certificate of 127.0.0.1 */
-    CHECK_SAID("listens   https://127.0.0.1:");
+    CHECK_SAID("listens:  https://127.0.0.1:");
     (void)snprintf(url, sizeof url, "HTTPS://127.0.0.1:%u/", place_port(p));
     CHECK_RUN(p, 0, "status", "--url", url); /* likewise: it is the same one */
     (void)snprintf(url, sizeof url, "https://localhost:%u", place_port(p));
     CHECK_RUN(p, 1, "status", "--url", url);
-    CHECK_SAID("there is no token for https://localhost:");
+    CHECK_SAID("no token for https://localhost:");
     token_of(p, token);
     sets("DIURNAL_TOKEN", token);
     CHECK_RUN(p, 1, "status", "--url", url);
-    CHECK_SAID(": its certificate is not trusted; --ca FILE says who is");
+    CHECK_SAID(": its certificate is not trusted; name its authority with --ca FILE");
     CHECK_RUN(p, 0, "status", "--url", url, "--ca", cert);
     CHECK(setenv("DIURNAL_CA", cert, 1) == 0);
     CHECK_RUN(p, 0, "status", "--url", url);
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%u", place_port(p));
     CHECK_RUN(p, 1, "status", "--url", url);
-    CHECK_SAID("--url by which name it is known");
+    CHECK_SAID("or the host of the certificate in --url");
     CHECK_RUN(p, 1, "status", "--url", url, "--ca", "/nowhere");
-    CHECK_SAID("--ca names a file that cannot be read");
+    CHECK_SAID("the file of --ca cannot be read");
     CHECK_RUN(p, 1, "status", "--url", url_of(place_port(p))); /* http:// */
     door_port = place_port(p);
     puts_url(p, "https://127.0.0.1", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n");
     sets("DIURNAL_TOKEN", NULL);
     CHECK_RUN(p, 1, "status");
-    CHECK_SAID("whoever answers there is not the daemon of this data directory");
+    CHECK_SAID("the server there is not the daemon of this data directory");
     stops(p);
 }

@@ -53,7 +53,8 @@ TEST(a_token_may_what_its_scope_says_until_it_is_revoked_and_then_nothing_at_onc
     CHECK_SAID("unknown token: \"2\"\n");
     CHECK(setenv("DIURNAL_TOKEN", token, 1) == 0);
     CHECK_RUN(p, 1, "status");
-    CHECK_SAID("does not take the token of DIURNAL_TOKEN: it has ended, or is another daemon's");
+    CHECK_SAID("does not accept the token from DIURNAL_TOKEN: it expired, was revoked or belongs "
+               "to another daemon");
     stops(p);
 }
 
@@ -91,7 +92,7 @@ TEST(a_token_has_the_scope_and_the_end_that_were_asked_for) {
     CHECK_RUN(p, 2, "token", "create", "x", "--scope", "king");
     CHECK_SAID("\"scope\" must be read, operate or admin");
     CHECK_RUN(p, 2, "token", "create", "x", "--days", "0");
-    CHECK_SAID("--days: \"0\" is no number of days, from 1 to 36500");
+    CHECK_SAID("--days: invalid number \"0\"; use 1 to 36500");
     CHECK_RUN(p, 2, "token", "create", "");
     CHECK_RUN(p, 2, "token", "create");
     CHECK_RUN(p, 1, "token", "revoke", "x");
@@ -108,7 +109,7 @@ TEST(a_check_of_the_database_is_asked_for_with_a_token_that_was_given) {
     CHECK_RUN(p, 0, "db", "check");
     CHECK(unsetenv("DIURNAL_TOKEN") == 0);
     CHECK_RUN(p, 1, "db", "check");
-    CHECK_SAID("does not take the token of ");
+    CHECK_SAID("does not accept the token from ");
     CHECK_RUN(p, 0, "db", "check", "--token-file", place_write(p, "mine", token, strlen(token)));
     CHECK_RUN(p, 2, "db", "check", "--url",
               "http://127.0.0.1:1440"); /* it looks at this machine's */
@@ -208,15 +209,15 @@ TEST(top_draws_itself_again_and_again_in_whatever_room_there_is) {
     const pid_t top = place_begin_at_terminal(p, ARGS("top", "--every", "1"), 24, 80, &terminal);
     WAIT_FOR(shows(terminal, "ACTOR"), 20000);
     CHECK(strncmp(seen, "\033[?1049h\033[?25l", 14) == 0 && !is_as_before(terminal));
-    CHECK(strstr(seen, "jobs   0 of 64 run [....................]"));
-    CHECK(strstr(seen, "(limit)") && strstr(seen, "tick   next in "));
+    CHECK(strstr(seen, "jobs:  0 of 64 running [....................]"));
+    CHECK(strstr(seen, "(limit)") && strstr(seen, "tick:  next in "));
     check_fits(24, 80);
     forget();
     WAIT_FOR(shows(terminal, "diurnal "), 20000); /* the next one */
     const struct winsize narrow = {.ws_row = 10, .ws_col = 40};
     forget();
     CHECK(ioctl(terminal, TIOCSWINSZ, &narrow) == 0);
-    WAIT_FOR(shows(terminal, "SLOs   none breached"), 20000);
+    WAIT_FOR(shows(terminal, "SLOs:  none breached"), 20000);
     check_fits(10, 40);
     CHECK(write(terminal, "\003", 1) == 1); /* Ctrl-C */
     CHECK(waitpid(top, &status, 0) == top);
@@ -358,7 +359,7 @@ TEST(what_is_complained_of_stands_where_the_progress_was) {
     CHECK(setenv("DIURNAL_TOKEN", "diurnal_nobody-s", 1) == 0);
     const pid_t import =
         place_begin_at_terminal(p, ARGS("users", "import", path), 24, 80, &terminal);
-    WAIT_FOR((look(terminal), strstr(seen, "does not take the token")), 20000);
+    WAIT_FOR((look(terminal), strstr(seen, "does not accept the token")), 20000);
     CHECK(waitpid(import, &status, 0) == import);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     CHECK_MSG(strstr(seen, "\r\033[Kdiurnal: "), "it shows: %s", seen);

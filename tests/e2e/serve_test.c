@@ -167,7 +167,8 @@ TEST(started_with_too_many_files_open_it_says_so_and_ends) {
         if (left >= LEAST_LEFT) {
             CHECK_RUN(p, 1, "serve", "--runner", "exec:/bin/true", "--listen=127.0.0.1:0",
                       "--max-concurrency=1");
-            CHECK_SAID("diurnal: open files: this process may have 140, and was started with too");
+            CHECK_SAID(
+                "diurnal: open files: the limit is 140, and too many were open at the start");
         }
         CHECK_INT(close(held[--len]), 0);
     }
@@ -177,10 +178,10 @@ TEST(what_of_a_command_may_be_a_secret_is_not_said) {
     place *p = place_new(NULL);
 
     place_serve(p, ARGS("--runner=exec:/bin/true --token s3cret"));
-    CHECK(place_has_said(p, "jobs by exec:/bin/true ***, "));
+    CHECK(place_has_said(p, "runner exec:/bin/true ***, "));
     CHECK(!place_has_said(p, "s3cret"));
     CHECK_RUN(p, 0, "status");
-    CHECK_SAID("jobs by   exec:/bin/true ***\n");
+    CHECK_SAID("runner:   exec:/bin/true ***\n");
 }
 
 TEST(a_demo_shows_something_within_seconds) {
@@ -211,8 +212,7 @@ TEST(a_demo_does_not_make_up_the_days_of_users_who_are_somebodys_own) {
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
     CHECK_RUN(p, 2, "serve", "--demo");
-    CHECK_SAID("has users of its own, and the demo would make up results for them; name another "
-               "--data");
+    CHECK_SAID("has real users, and the demo would invent results for them; name another --data");
     place_serve(p, ARGS("--runner=exec:/bin/true"));
     CHECK(place_has_said(p, "ready: 1 user in"));
 }
@@ -400,7 +400,7 @@ TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
     CHECK(!status_is(p, "ada", "success"));
     CHECK_RUN(p, 1, "db", "check");
     CHECK_SAID("a copy to check needs ");
-    CHECK_SAID(" KiB, and 0 KiB are free: make room");
+    CHECK_SAID(" KiB, but only 0 KiB are free; make room");
     (void)snprintf(copy, sizeof copy, "/tmp/diurnal-e2e-copy-%d", (int)getpid());
     CHECK_RUN(p, 1, "db", "backup", copy);
     CHECK_SAID(" KiB beside it, and 0 KiB are free: make room");

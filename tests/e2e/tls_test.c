@@ -191,7 +191,7 @@ TEST(with_a_certificate_other_machines_may_come_and_half_of_one_is_refused) {
     CHECK_INT(place_run_bare(
                   ARGS("check-config", data, "--runner", "exec:/bin/true", certificate_flag), NULL),
               2);
-    CHECK_SAID("tls_certificate is set, and tls_key is not");
+    CHECK_SAID("tls_certificate is set, but tls_key is not");
     CHECK_INT(place_run_bare(ARGS("check-config", data, "--runner", "exec:/bin/true", key_flag,
                                   "--tls-certificate=/nowhere"),
                              NULL),
