@@ -236,7 +236,7 @@ static void settle_removed(dn_self *self, daily_part *p, const dn_success *s) {
                      .removed = true,
                      .id_len = s->id_len};
     dn_id_copy(c->id, s->id, s->id_len);
-    dn_log(DN_LOG_DEBUG, "job.late", "a success for nobody: the user was removed");
+    dn_log(DN_LOG_DEBUG, "job.late", "late success: the user was removed before");
 }
 
 static void success_committed(dn_self *self, dn_kv *k, void *part, const void *entry,

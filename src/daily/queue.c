@@ -327,7 +327,8 @@ static void say_expired(dn_self *self, queue *q, const queue_record *r) {
            .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     q->status.expired++;
     if (dn_log_wanted(DN_LOG_DEBUG))
-        dn_log(DN_LOG_DEBUG, "queue.expired", "user %.*s: its window is over", r->id_len, r->id);
+        dn_log(DN_LOG_DEBUG, "queue.expired",
+               "user %.*s: the window ended before an attempt started", r->id_len, r->id);
 }
 
 static const char *result_text(dn_outcome outcome) {

@@ -213,7 +213,7 @@ static int may_end(const dn_kv *k) {
     if (!k->stopping || (k->line.len > 0 && !k->full)) return DN_OK;
     if (k->line.len > 0)
         dn_log(DN_LOG_WARN, "store.full",
-               "stopped with %llu writes that the full disk did not take: those users are eligible "
+               "stopped with %llu writes lost, because the disk is full; those users are eligible "
                "again",
                (unsigned long long)k->line.entries);
     else if (k->config->all_written) *k->config->all_written = true;

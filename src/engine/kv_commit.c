@@ -71,7 +71,8 @@ static void tell(dn_self *self, dn_kv *k) {
     k->outbox_added = false;
     /* An outbox that is not there looks when it starts. */
     if (dn_send(self, dn_name(self, ACTOR_OUTBOX), MSG_OUTBOX_ADDED, NULL, 0) == DN_EFULL)
-        dn_log(DN_LOG_DEBUG, "hooks.busy", "the outbox's mailbox is full; it looks by itself");
+        dn_log(DN_LOG_DEBUG, "hooks.busy",
+               "the outbox's mailbox is full; the outbox reads the store by itself");
 }
 
 /* at: where the request's writes begin. */

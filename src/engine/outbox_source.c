@@ -208,7 +208,7 @@ static int outbox_on_outcome(dn_self *self, void *state, const dn_msg *msg) {
         d->done = outcome->started && dn_run_outcome(outcome->result) == DN_OUTCOME_OK;
         if (!d->done)
             dn_log(d->hook.attempts == 1 ? DN_LOG_INFO : DN_LOG_DEBUG, "hook.failed",
-                   "attempt %u: %s; again in %lld ms", d->hook.attempts,
+                   "attempt %u: %s; next attempt in %lld ms", d->hook.attempts,
                    outcome->has_answer ? outcome->answer[0].error : "no answer in time",
                    (long long)dn_hook_delay_ms(d->hook.attempts));
         settle(self, o, d);

@@ -13,7 +13,7 @@ enum { DEMO_HANG_PERMILLE = 10, DEMO_ERROR_PERMILLE = 100, DEMO_MIN_MS = 50, DEM
 static int demo_check(const dn_runner_config *config, char *why) {
     if (strlen(config->url) != strlen("demo:"))
         return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                         "runner \"%.100s\": nothing follows demo:", config->url);
+                         "runner \"%.100s\": write demo: and nothing after it", config->url);
     return DN_OK;
 }
 
@@ -77,7 +77,7 @@ static int64_t latency_ms(uint64_t *state) {
 }
 
 static dn_run_result failure(const demo *d, dn_run *run, uint64_t draw) {
-    run_error(run, "demo: made up to fail");
+    run_error(run, "demo: simulated failure");
     run->answer.json = true;
     switch (draw % 4) {
     case 0: return dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
@@ -95,7 +95,7 @@ static void demo_begin(dn_run *run, dn_self *self, const dn_run_request *request
     const int64_t  ms = latency_ms(&state);
 
     if (fate < DEMO_HANG_PERMILLE) {
-        run_error(run, "demo: it hangs");
+        run_error(run, "demo: simulated hang");
         timed_never(run);
     } else if (fate < DEMO_HANG_PERMILLE + DEMO_ERROR_PERMILLE) {
         timed_after(run, self, ms, failure(d, run, next_draw(&state)));

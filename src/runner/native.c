@@ -142,8 +142,8 @@ static int native_check(const dn_runner_config *config, char *why) {
         len += (size_t)n;
     }
     return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                     "runner \"%.80s\": this program has no job of that name; %s%s", config->url,
-                     known[0] ? "there are: " : "it has none at all", known);
+                     "runner \"%.80s\": this program has no such job; %s%s", config->url,
+                     known[0] ? "use one of " : "it has no jobs", known);
 }
 
 static int native_open(dn_runner *runner, const dn_runner_config *config) {
@@ -194,7 +194,7 @@ static void native_cut(dn_run *run, dn_self *self) {
     }
     if (!withdraw(r->work)) return;
     r->work = NULL;
-    run_error(run, "cut off before its turn came");
+    run_error(run, "cut off before it started");
     run_end(run, dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0));
 }
 

@@ -94,8 +94,7 @@ int dn_runner_new(dn_self *self, const dn_runner_config *config, dn_runner **out
     if (rc == DN_OK) rc = runner->scheme->open(runner, config);
     if (rc == DN_EINVAL)
         rc = dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                       "runner \"%.100s\": it needs the world, and this is a simulation",
-                       config->url);
+                       "runner \"%.100s\": not available in a simulation", config->url);
     if (rc < 0) {
         runner_again_done(runner);
         free(runner);
@@ -124,7 +123,7 @@ void dn_runner_free(void *thing) {
             continue;
         }
         if (run->phase == RUN_UNDER_WAY && !run->alone) {
-            run_error(run, "cut off: its runner has ended");
+            run_error(run, "cut off: the runner stopped");
             run_end(run, dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0));
         }
         run->runner =

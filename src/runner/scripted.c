@@ -12,7 +12,7 @@ typedef struct script {
 
 static int scripted_check(const dn_runner_config *config, char *why) {
     if (!config->script)
-        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "a runner has neither a URL nor a script");
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "a runner needs a URL or a script");
     return DN_OK;
 }
 
@@ -40,7 +40,7 @@ static void scripted_begin(dn_run *run, dn_self *self, const dn_run_request *req
                     dn_run_result_of(DN_OUTCOME_CRASH, DN_CODE_NONE, 0));
         return;
     }
-    dn_fail("a script answered something that is no way to end");
+    dn_fail("a script returned an unknown result");
 }
 
 const scheme scripted_scheme = {

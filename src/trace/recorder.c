@@ -185,7 +185,7 @@ static void give_up(dn_self *self, recording *r, int64_t again_ms, const char *w
     want(self, r);
     if (!r->troubled)
         dn_log(DN_LOG_WARN, "recorder.failed",
-               "%s: %s; the service goes on, and the record begins anew as soon as it can",
+               "%s: %s; the daemon keeps running, and a new trace begins as soon as possible",
                r->shared->config.path, why);
     r->troubled = true;
 }
@@ -197,7 +197,7 @@ static void file_failed(dn_self *self, recording *r) {
 static void well(recording *r) {
     if (r->troubled)
         dn_log(DN_LOG_INFO, "recorder.well",
-               "%s: a new trace has begun; %" PRIu64 " happenings are in none",
+               "%s: began a new trace; %" PRIu64 " events are missing from all traces",
                r->shared->config.path, r->dropped);
     r->troubled = false;
     r->dropped = 0;
@@ -414,7 +414,7 @@ static uint32_t attempt_of(recording *r, const record_note *n) {
 
     if ((dn_outcome)n->outcome == DN_OUTCOME_OK) (void)dn_map_remove(&r->before, n->n);
     else if (dn_map_put(&r->before, n->n, (uint64_t)(uint32_t)n->day << 32 | before) < 0)
-        dn_fail_code(DN_ENOMEM, "no memory for what was tried");
+        dn_fail_code(DN_ENOMEM, "no memory for the attempts");
     return n->attempt > before ? n->attempt - before : n->attempt;
 }
 
@@ -523,7 +523,7 @@ static int recorder_on_notes(dn_self *self, void *state, const dn_msg *msg) {
     const int rc = record_order_add(&r->order, p, kept);
     if (p->dropped > 0 || rc < 0) {
         r->dropped += p->dropped + (rc < 0 ? record_packet_notes(p) : 0);
-        give_up(self, r, 0, "it could not take all that happened");
+        give_up(self, r, 0, "too many events at once");
     }
     if (rc != DN_OK) dn_msg_free(self, kept);
     take_all(self, r, dn_mono_ns(self));
@@ -561,7 +561,7 @@ static void recorder_terminate(dn_self *self, void *state) {
     if (r->state == WRITES) flush(self, r, r->covered_ms + 1);
     if (r->state == WRITES) record_file_close(&r->file);
     else if (r->state == USERS)
-        give_up(self, r, 0, "it ended before the users of its beginning were written");
+        give_up(self, r, 0, "the daemon stopped before all users were written");
 }
 
 /* ---- As a child ---- */

@@ -154,8 +154,7 @@ static int check_folder(const char *path, char *why, size_t max) {
     (void)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1,
                    slash ? path : ".");
     if (access(folder, W_OK | X_OK) == 0) return DN_OK;
-    return refuse(why, max, path, "no file can be made in its folder; name one that can be written",
-                  errno);
+    return refuse(why, max, path, "no file can be created in its folder; name another one", errno);
 }
 
 int record_file_check(const char *path, const char *begins, char *why, size_t why_max) {
@@ -163,19 +162,19 @@ int record_file_check(const char *path, const char *begins, char *why, size_t wh
     struct stat about;
 
     if (stat(path, &about) < 0 && errno != ENOENT)
-        return refuse(why, why_max, path, "it cannot be looked at", errno);
+        return refuse(why, why_max, path, "the file cannot be read", errno);
     if (stat(path, &about) == 0) {
         if (!S_ISREG(about.st_mode))
-            return refuse(why, why_max, path, "it is no file; a trace is written to one", 0);
+            return refuse(why, why_max, path, "not a regular file; name another one", 0);
         size_t    len = 0;
         const int error = record_file_first(path, first, sizeof first - 1, &len);
         if (error)
             return refuse(why, why_max, path,
-                          "it is there and cannot be read; name another one, or move it away",
+                          "the file exists but cannot be read; name another one, or move it away",
                           error);
         if (len > 0 && strncmp(first, begins, strlen(begins)) != 0)
             return refuse(why, why_max, path,
-                          "it is there and is no trace of ours; name another one, or move it away",
+                          "the file exists and is not a trace; name another one, or move it away",
                           0);
     }
     return check_folder(path, why, why_max);

@@ -817,7 +817,7 @@ TEST(a_backup_is_made_where_the_daemon_is_and_never_over_something) {
     CHECK_STR(member("path"), path);
     CHECK(stat(path, &about) == 0 && about.st_size > 0);
     CHECK_ASKS(p, 409, "POST", "/api/v1/backup", body);
-    CHECK_DETAIL("exists already");
+    CHECK_DETAIL("already exists");
     CHECK_ASKS(p, 409, "POST", "/api/v1/backup", "{\"path\":\"/nowhere/at/all\"}");
     CHECK_DETAIL("/nowhere/at/all cannot be ");
     CHECK_ASKS(p, 400, "POST", "/api/v1/backup", "{\"path\":\"copy.db\"}");

@@ -595,10 +595,10 @@ TEST(db_backup_of_a_damaged_database_fails_and_leaves_no_file) {
     CHECK_INT(place_wait(p), 0);
     change_the_store(p, "UPDATE counters SET value = value + 1 WHERE name = 'users'");
     CHECK_RUN(p, 1, "db", "backup", copy);
-    CHECK_SAID("copy.db was not created: the database: the number of users is not what is counted");
+    CHECK_SAID("copy.db was not created: the database: the counted number of users is wrong");
     place_serve(p, ARGS(DEMO_RUNNER));
     CHECK_RUN(p, 1, "db", "backup", copy);
-    CHECK_SAID("copy.db was not created: the database: the number of users is not what is counted");
+    CHECK_SAID("copy.db was not created: the database: the counted number of users is wrong");
     CHECK_INT(files_named(p->dir, "copy.db"), 0);
 }
 
@@ -653,7 +653,7 @@ TEST(a_check_finds_in_the_copy_what_is_wrong_with_the_database) {
     place_serve(p, ARGS(DEMO_RUNNER));
     CHECK_RUN(p, 1, "db", "check");
     CHECK_SAID("diurnal: in a copy of the database: ");
-    CHECK_SAID("the number of users is not what is counted");
+    CHECK_SAID("the counted number of users is wrong");
     CHECK(!is_there(p, "check-copy"));
 }
 
@@ -738,7 +738,7 @@ TEST(a_configuration_of_garbage_is_refused_in_one_line_and_exit_2) {
     CHECK_SAID("/nowhere/at/all");
     CHECK_RUN(p, 2, "check-config", DEMO_RUNNER, "--secret-file", "/nowhere");
     CHECK_RUN(p, 2, "check-config", "--runner=http://169.254.169.254/");
-    CHECK_SAID("refused unless runner_allow_private is set");
+    CHECK_SAID("set runner_allow_private to allow it");
     CHECK_RUN(p, 0, "config", "show", DEMO_RUNNER);
     CHECK_SAID("runner = ");
     CHECK_RUN(p, 0, "config", "show", "--json");

@@ -188,12 +188,12 @@ TEST(a_directory_or_an_address_that_cannot_be_had_is_said_and_the_daemon_goes_on
     place_serve_bare(p, ARGS("--config", world_write(p, p->data, free_port)));
     (void)place_write(p, "a-file", "x", 1);
     check_stays(p, beside(p, "a-file"), free_port, "data changed, but ");
-    CHECK(place_has_said(p, "a-file is no directory: --data wants one"));
-    check_stays(p, beside(p, "no/such/parent"), free_port, "cannot be made: No such file");
+    CHECK(place_has_said(p, "a-file is not a directory; --data needs one"));
+    check_stays(p, beside(p, "no/such/parent"), free_port, "cannot be created: No such file");
     check_stays(p, take_directory(p, "taken"), free_port, "taken is in use by another process");
     CHECK_INT(mkdir(beside(p, "foreign"), 0700), 0);
     (void)place_write(p, "foreign/diurnal.db", "something else", 14);
-    check_stays(p, beside(p, "foreign"), free_port, "diurnal.db is no database");
+    check_stays(p, beside(p, "foreign"), free_port, "diurnal.db is not a database");
     check_stays(p, p->data, take_port(), "is in use by another program");
     check_stays(p, p->data, "192.0.2.1:1440", "cannot listen at 192.0.2.1:1440");
     CHECK(access(beside(p, "no"), F_OK) < 0);

@@ -335,10 +335,10 @@ TEST(a_database_that_turns_out_to_be_damaged_is_named_and_what_to_do_with_it) {
 
     make_damaged(p->data);
     CHECK_RUN(p, 1, "audit");
-    CHECK_SAID("/diurnal.db is damaged: `diurnal db check` says how; restore a backup");
+    CHECK_SAID("/diurnal.db is damaged; run `diurnal db check` and restore a backup");
     place_start(p, ARGS("--runner", "exec:/bin/true"));
     CHECK_INT(place_wait(p), 1);
-    CHECK(place_has_said(p, "/diurnal.db is damaged: `diurnal db check` says how; restore a backup "
+    CHECK(place_has_said(p, "/diurnal.db is damaged; run `diurnal db check` and restore a backup "
                             "(found while loading users)"));
     CHECK_RUN(p, 1, "db", "check");
     CHECK_SAID("/diurnal.db is damaged (");
@@ -403,7 +403,7 @@ TEST(a_full_disk_loses_nothing_and_is_said_and_passes) {
     CHECK_SAID(" KiB, but only 0 KiB are free; make room");
     (void)snprintf(copy, sizeof copy, "/tmp/diurnal-e2e-copy-%d", (int)getpid());
     CHECK_RUN(p, 1, "db", "backup", copy);
-    CHECK_SAID(" KiB beside it, and 0 KiB are free: make room");
+    CHECK_SAID(" KiB, but only 0 KiB are free; make room");
     CHECK(access(copy, F_OK) < 0);
     CHECK_RUN(p, 0, "status");
     fill(base, false);
@@ -428,7 +428,7 @@ TEST(what_a_full_disk_did_not_take_is_not_said_to_be_committed) {
     place *p = full_disk(base, e);
     place_signal(p, SIGTERM);
     CHECK_INT(place_wait(p), 0);
-    CHECK(place_has_said(p, "writes that the full disk did not take"));
+    CHECK(place_has_said(p, "writes lost, because the disk is full"));
     CHECK(place_has_said(p, "not everything is committed"));
     (void)umount2(base, MNT_DETACH);
     (void)rmdir(base);

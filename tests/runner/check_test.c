@@ -45,16 +45,16 @@ TEST(an_unknown_scheme_is_refused_and_the_known_are_named) {
 }
 
 TEST(an_http_url_without_a_host_is_refused) {
-    CHECK_SAYS(refused("http://"), "URL is none");
+    CHECK_SAYS(refused("http://"), "URL is invalid");
     CHECK_SAYS(refused("http:///path"), "no host");
     CHECK_SAYS(refused("http://bücher.example/"), "punycode");
-    CHECK_SAYS(refused("http://:80/"), "URL is none");
+    CHECK_SAYS(refused("http://:80/"), "URL is invalid");
 }
 
 TEST(a_url_with_bad_bytes_or_a_bad_port_is_refused) {
-    CHECK_SAYS(refused("http://a b/"), "URL is none");
-    CHECK_SAYS(refused("http://a/\r\nX: y"), "URL is none");
-    CHECK_SAYS(refused("http://a:99999/"), "URL is none");
+    CHECK_SAYS(refused("http://a b/"), "URL is invalid");
+    CHECK_SAYS(refused("http://a/\r\nX: y"), "URL is invalid");
+    CHECK_SAYS(refused("http://a:99999/"), "URL is invalid");
     CHECK_SAYS(refused("http://a:0/"), "port 0");
 }
 
@@ -91,9 +91,9 @@ TEST(a_command_that_could_not_be_started_is_refused) {
     CHECK_SAYS(refused("exec:"), "names no program");
     CHECK_SAYS(refused("exec:true"), "absolute path");
     CHECK_SAYS(refused("exec:./job"), "absolute path");
-    CHECK_SAYS(refused("exec:/nowhere/job"), "is not there");
+    CHECK_SAYS(refused("exec:/nowhere/job"), "does not exist");
     CHECK_SAYS(refused("exec:/etc/passwd"), "not executable");
-    CHECK_SAYS(refused("exec:/tmp"), "is no file");
+    CHECK_SAYS(refused("exec:/tmp"), "is not a file");
     CHECK_SAYS(refused("exec:/bin/sh \"a"), "quote");
     CHECK_SAYS(refused("exec:/bin/sh a\\"), "backslash");
 }
@@ -109,13 +109,13 @@ TEST(an_unknown_job_is_refused_and_the_known_are_named) {
     const dn_runner_config config = {.url = "native:sweeep", .jobs = jobs, .jobs_len = 2};
 
     CHECK_SAYS(refused_config(&config), "mail, sweep");
-    CHECK_SAYS(refused("native:x"), "none at all");
+    CHECK_SAYS(refused("native:x"), "it has no jobs");
 }
 
-TEST(what_follows_demo_is_refused) { CHECK_SAYS(refused("demo:slow"), "nothing follows"); }
+TEST(what_follows_demo_is_refused) { CHECK_SAYS(refused("demo:slow"), "nothing after it"); }
 
 TEST(neither_a_url_nor_a_script_is_refused) {
-    CHECK_SAYS(refused(NULL), "neither a URL nor a script");
+    CHECK_SAYS(refused(NULL), "needs a URL or a script");
 }
 
 TEST(a_refusal_without_room_for_words_is_one_all_the_same) {

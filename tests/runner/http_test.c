@@ -59,7 +59,7 @@ static void is_ended_by_silence(peer_manner *manner) {
     s->config.idle_ms = 70;
     stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, 0);
-    CHECK_STR(s->runs[0].answer.error, "not a byte for 70 ms");
+    CHECK_STR(s->runs[0].answer.error, "no data for 70 ms");
     peer_sees_all_closed();
 }
 
@@ -368,7 +368,7 @@ static void ends_as_too_long(peer_manner *manner, uint32_t status) {
     stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, status);
     CHECK_STR(s->runs[0].answer.error,
-              "a header too long to be read, or no memory for it; all of them may have 64 KiB");
+              "a header is too long, or memory is exhausted; all headers together may have 64 KiB");
     peer_sees_all_closed();
 }
 
@@ -395,7 +395,7 @@ static void ends_as_flood(peer_manner *manner, uint32_t status) {
     s->timeout_ms = 3600000; /* it is not that which ends it */
     stage_plays_clean(s);
     CHECK_CAME(&s->runs[0], DN_OUTCOME_ERROR, DN_CODE_TRANSPORT, status);
-    CHECK_STR(s->runs[0].answer.error, "no end of what is neither headers nor body");
+    CHECK_STR(s->runs[0].answer.error, "too much data that is neither headers nor body");
     peer_sees_all_closed();
 }
 

@@ -90,7 +90,7 @@ TEST(a_bad_secret_is_refused_with_what_is_wrong) {
     CHECK_STR(fault_of(longer), "has a key of the wrong length; want 24 to 64 bytes");
     CHECK_STR(fault_of(VECTOR_SECRET " " VECTOR_SECRET " " VECTOR_SECRET " " VECTOR_SECRET
                                      " " VECTOR_SECRET),
-              "is more than four");
+              "is one of more than four; remove old ones");
 }
 
 TEST(a_padded_secret_of_25_bytes_is_one) {

@@ -979,7 +979,7 @@ TEST(an_outcome_belongs_to_the_registration_under_which_its_run_began) {
     user("ada", DUE(8, 30));
     world_runs_to(AT(7, 5));
     CHECK_STR(ledger("ada"), "");
-    CHECK_INT(logged("a success for nobody"), 1);
+    CHECK_INT(logged("late success: the user was removed before"), 1);
     CHECK_INT(starts_of("ada"), 1); /* the throttle stays with the id */
     world_runs_to(AT(7, 45));
     CHECK_INT(starts_of("ada"), 2);

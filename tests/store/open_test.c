@@ -256,9 +256,9 @@ TEST(the_file_is_what_the_design_says) {
 
 TEST(a_directory_that_cannot_be_made_or_is_none_is_refused_in_a_sentence) {
     file_write(kit_path("file"), "x", 1, 0);
-    check_refused(kit_path("file"), false, DN_EINVAL, "is no directory");
-    check_refused(kit_path("no/such/parent"), false, DN_EIO, "cannot be made");
-    check_refused(kit_path("file"), true, DN_EINVAL, "is no directory");
+    check_refused(kit_path("file"), false, DN_EINVAL, "is not a directory");
+    check_refused(kit_path("no/such/parent"), false, DN_EIO, "cannot be created");
+    check_refused(kit_path("file"), true, DN_EINVAL, "is not a directory");
 }
 
 /* ---- The URL ---- */
@@ -269,7 +269,7 @@ TEST(a_url_with_an_unknown_scheme_is_refused_without_its_password) {
     dn_store_hold         hold;
 
     CHECK_INT(dn_store_open(&config, &store, why), DN_EINVAL);
-    CHECK_STR(why, "no store has the scheme \"mysql\": use sqlite:DIRECTORY or memory:");
+    CHECK_STR(why, "unknown store scheme \"mysql\"; use sqlite:DIRECTORY or memory:");
     CHECK_INT(dn_store_probe(&config, why), DN_EINVAL);
     CHECK_INT(dn_store_held(config.url, &hold, why), DN_EINVAL);
     CHECK(!hold.held);
@@ -298,16 +298,16 @@ static void check_probe(const char *dir, int expected, const char *words) {
 TEST(what_would_be_refused_can_be_asked_before_and_nothing_is_made) {
     check_probe(kit_path("data"), DN_OK, "");
     CHECK_INT(kit_size(kit_path("data")), -1);
-    check_probe(kit_path("no/such/parent"), DN_EIO, "cannot be made");
+    check_probe(kit_path("no/such/parent"), DN_EIO, "cannot be created");
     file_write(kit_path("file"), "x", 1, 0);
-    check_probe(kit_path("file"), DN_EINVAL, "is no directory");
+    check_probe(kit_path("file"), DN_EINVAL, "is not a directory");
     check_probe(kit_path("file/below"), DN_EIO, "Not a directory");
     CHECK_INT(mkdir(kit_path("empty"), 0700), 0);
     check_probe(kit_path("empty"), DN_OK, "");
     CHECK_INT(kit_size(kit_path("empty/lock")), -1);
     CHECK_INT(mkdir(kit_path("foreign"), 0700), 0);
     file_write(kit_path("foreign/diurnal.db"), "x", 1, 0);
-    check_probe(kit_path("foreign"), DN_EINVAL, "is no database");
+    check_probe(kit_path("foreign"), DN_EINVAL, "is not a database");
     dn_store *store = kit_open(kit_path("data"));
     check_probe(kit_path("data"), DN_EEXIST, "is in use by process");
     dn_store_free(store);
@@ -321,8 +321,8 @@ TEST(a_file_that_is_no_database_is_refused_untouched) {
         char bytes[5000];
         memset(bytes, '?', sizeof bytes);
         file_write(kit_path("data/diurnal.db"), bytes, len, 0);
-        check_refused_untouched(kit_path("data"), false, "is no database");
-        check_refused_untouched(kit_path("data"), true, "is no database");
+        check_refused_untouched(kit_path("data"), false, "is not a database");
+        check_refused_untouched(kit_path("data"), true, "is not a database");
     }
 }
 
@@ -419,7 +419,7 @@ TEST(a_file_of_an_older_diurnal_is_brought_to_this_version_with_all_that_is_in_i
     sql_do(kit_path("data/diurnal.db"), "DROP TABLE tokens; PRAGMA user_version = 1");
     const dn_store_config config = {.url = kit_url(kit_path("data")), .read_only = true};
     CHECK_INT(dn_store_open(&config, &store, why), DN_EINVAL);
-    CHECK(strstr(why, "was written by an older diurnal (version 1, this one wants 3)"));
+    CHECK(strstr(why, "was written by an older diurnal (version 1, this one needs 3)"));
     store = kit_open(kit_path("data"));
     CHECK_UINT(kit_read(store, "ada").due, 450);
     token.id = kit_do(store, kit_token_add(&token)).token_id;
@@ -592,7 +592,7 @@ TEST(damage_met_later_ends_the_store_and_its_check_tells_of_it) {
     CHECK(strstr(why, "damaged"));
     CHECK_PTR(dn_store_damage(store), NULL);
     CHECK_INT(dn_store_user(store, "somebody-with-a-name-of-some-length-1500", 40, &user), DN_EIO);
-    CHECK_MSG(strstr(dn_store_damage(store), kit_path("data/diurnal.db is damaged: ")),
+    CHECK_MSG(strstr(dn_store_damage(store), kit_path("data/diurnal.db is damaged; ")),
               "it says: %s", dn_store_damage(store));
     CHECK_INT(dn_store_count(store, &count), DN_EIO);
     dn_store_free(store);
@@ -647,9 +647,9 @@ TEST(reading_only_makes_nothing_and_changes_nothing) {
     dn_store       *store;
     static kit_text before, after, users, expected;
 
-    check_refused(kit_path("data"), true, DN_EIO, "cannot be looked at");
+    check_refused(kit_path("data"), true, DN_EIO, "cannot be read");
     CHECK_INT(mkdir(kit_path("data"), 0700), 0);
-    check_refused_untouched(kit_path("data"), true, "there is no store");
+    check_refused_untouched(kit_path("data"), true, "no database in");
     CHECK_INT(kit_size(kit_path("data/lock")), -1);
 
     store = kit_open(kit_path("data"));
@@ -711,7 +711,7 @@ TEST(a_backup_onto_a_file_that_is_there_is_refused) {
 
     file_write(kit_path("copy"), "mine", 4, 0);
     CHECK_INT(dn_store_backup(store, kit_path("copy"), &backup, why), DN_EEXIST);
-    CHECK(strstr(why, "exists already"));
+    CHECK(strstr(why, "already exists"));
     CHECK_PTR(backup, NULL);
     CHECK_INT(kit_size(kit_path("copy")), 4);
     dn_store_free(store);

@@ -30,7 +30,7 @@ static bool next_word(char **from, char **to, const char **fault) {
         *out++ = *in;
     }
     if (quoted) {
-        *fault = "has a quote that does not end";
+        *fault = "has a quote without an end";
         return false;
     }
     if (*in) in++;
@@ -50,9 +50,7 @@ static int split(command *c, const char **out_fault) {
         word = to;
     }
     if (!fault && argc == 0) fault = "names no program; want exec:/path args…";
-    if (!fault && c->argv[0][0] != '/')
-        fault = "has no absolute path; want exec:/path args…, as it must not depend on where the "
-                "daemon runs";
+    if (!fault && c->argv[0][0] != '/') fault = "needs an absolute path, as exec:/path args…";
     if (!fault) return DN_OK;
     *out_fault = fault;
     return DN_EINVAL;
@@ -105,7 +103,7 @@ const char *command_fault(const command *c) {
     struct stat st;
 
     if (stat(c->argv[0], &st) != 0)
-        return errno == ENOENT || errno == ENOTDIR ? "is not there" : "cannot be looked at";
-    if (!S_ISREG(st.st_mode)) return "is no file";
+        return errno == ENOENT || errno == ENOTDIR ? "does not exist" : "cannot be read";
+    if (!S_ISREG(st.st_mode)) return "is not a file";
     return access(c->argv[0], X_OK) == 0 ? NULL : "is not executable";
 }

@@ -150,7 +150,7 @@ static void on_idle(uv_timer_t *timer) {
     http_run      *r;
 
     while ((r = TAILQ_FIRST(&h->moving)) && now_ms - r->touched_ms >= (uint64_t)h->idle_ms) {
-        run_error(&r->run, "not a byte for %lld ms", (long long)h->idle_ms);
+        run_error(&r->run, "no data for %lld ms", (long long)h->idle_ms);
         fail(r, 0);
     }
     if (r) uv_timer_start(timer, on_idle, (uint64_t)h->idle_ms - (now_ms - r->touched_ms), 0);
@@ -255,18 +255,18 @@ static dn_run_result result_of_trouble(http_run *r, CURLcode code, uint32_t stat
     if (r->headers_flood) {
         run_error(&r->run, "more than %d KiB of headers", HEADERS_BYTES_MAX / 1024);
     } else if (is_line_too_long(t, code)) {
-        run_error(&r->run,
-                  "a header too long to be read, or no memory for it; all of them may have %d KiB",
-                  HEADERS_BYTES_MAX / 1024);
-    } else if (t->flooded && code != CURLE_OPERATION_TIMEDOUT) {
-        run_error(&r->run, "no end of what is neither headers nor body");
-    } else if (t->forbidden) {
         run_error(
             &r->run,
-            "%s is a link-local or metadata address, refused unless runner_allow_private is set",
-            t->address);
+            "a header is too long, or memory is exhausted; all headers together may have %d KiB",
+            HEADERS_BYTES_MAX / 1024);
+    } else if (t->flooded && code != CURLE_OPERATION_TIMEDOUT) {
+        run_error(&r->run, "too much data that is neither headers nor body");
+    } else if (t->forbidden) {
+        run_error(&r->run,
+                  "%s is a link-local or metadata address; set runner_allow_private to allow it",
+                  t->address);
     } else if (t->socket_errno) {
-        run_error(&r->run, "no socket to be had: %s", strerror(t->socket_errno));
+        run_error(&r->run, "no socket: %s", strerror(t->socket_errno));
     } else if (code == CURLE_OPERATION_TIMEDOUT && r->timeout_ms > 0 &&
                took_ms + 1 >= (uint64_t)r->timeout_ms) {
         /* It is not connect_ms that has passed. libcurl counts whole milliseconds, so that one may be missing, and its own
@@ -474,11 +474,11 @@ static int http_check(const dn_runner_config *config, char *why) {
 
     if (rc < 0) return rc;
     if (config->ca_file && access(config->ca_file, R_OK) != 0)
-        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "the file of certificates %.120s: %s",
+        return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY, "the certificate file %.120s: %s",
                          config->ca_file, strerror(errno));
     if (config->connect_ms < 0 || config->idle_ms < 0)
         return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                         "connect and idle limits are milliseconds from 0");
+                         "the connect and idle limits must be 0 ms or more");
     if (!config->secret) return DN_OK;
     rc = signer_new(config->secret, &sign, &fault);
     signer_free(sign);

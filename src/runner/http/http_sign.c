@@ -94,7 +94,7 @@ int signer_new(const char *secrets, signer **out_signer, const char **out_fault)
     while (rc == DN_OK && *(secrets += strspn(secrets, " "))) {
         const size_t len = strcspn(secrets, " ");
         if (s->macs_len == SIGN_SECRETS_MAX) {
-            *out_fault = "is more than four";
+            *out_fault = "is one of more than four; remove old ones";
             rc = DN_EINVAL;
             break;
         }

@@ -30,12 +30,12 @@ static int check_parts(CURLU *u, bool allow_private, url_parts *parts, char *why
     part(u, CURLUPART_PASSWORD, 0, port, sizeof port);
     if (text[0] || port[0])
         return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                         "the runner's URL has credentials in it; it is shown in logs and "
-                         "lists, so sign the requests with a secret instead");
+                         "the runner's URL contains credentials, which logs and lists "
+                         "would show; sign the requests with a secret instead");
     part(u, CURLUPART_FRAGMENT, 0, text, sizeof text);
     if (text[0])
         return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                         "the runner's URL has a fragment (#…), which no server ever gets");
+                         "the runner's URL has a fragment (#…), which is never sent; remove it");
     part(u, CURLUPART_HOST, CURLU_PUNYCODE, parts->host, sizeof parts->host);
     part(u, CURLUPART_PORT, CURLU_DEFAULT_PORT, port, sizeof port);
     part(u, CURLUPART_SCHEME, 0, text, sizeof text);
@@ -43,16 +43,16 @@ static int check_parts(CURLU *u, bool allow_private, url_parts *parts, char *why
     parts->tls = strcmp(text, "https") == 0;
     if (parts->host[0] == '\0' || strlen(parts->host) + 1 >= sizeof parts->host)
         return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                         "the runner's URL has no host that could be looked up; a name beyond "
-                         "ASCII has to be written in punycode (xn--…)");
+                         "the runner's URL has a host that cannot be looked up; write a "
+                         "non-ASCII name in punycode (xn--…)");
     if (parts->port == 0)
         return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
                          "the runner's URL has port 0; want 1 to 65535");
     if (!allow_private && address_of_host(parts->host, &address) &&
         address_is_forbidden((const struct sockaddr *)&address))
         return dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                         "the runner's host %.60s is a link-local or metadata address, "
-                         "refused unless runner_allow_private is set",
+                         "the runner's host %.60s is a link-local or metadata address; set "
+                         "runner_allow_private to allow it",
                          parts->host);
     for (char *c = parts->host; *c; c++) *c = (char)tolower((unsigned char)*c);
     return DN_OK;
@@ -74,7 +74,7 @@ int url_read(const char *url, bool allow_private, url_parts *out_parts, char *wh
     if (code == CURLUE_OUT_OF_MEMORY) rc = DN_ENOMEM;
     else if (code != CURLUE_OK)
         rc = dn_refuse(DN_EINVAL, why, DN_RUNNER_WHY,
-                       "the runner's URL is none: %s; want http://HOST[:PORT]/PATH",
+                       "the runner's URL is invalid: %s; use http://HOST[:PORT]/PATH",
                        curl_url_strerror(code));
     else rc = check_parts(u, allow_private, &parts, why);
     curl_url_cleanup(u);

@@ -194,7 +194,7 @@ static int memory_check(dn_store *store, char *why) {
 static int memory_backup(dn_store *store, const char *path, dn_backup **out_backup, char *why) {
     (void)store, (void)out_backup;
     return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                     "%s: a store in memory has no file to copy: name a data directory",
+                     "%s: a store in memory has no file to copy; name a data directory",
                      path ? path : "backup");
 }
 

@@ -50,13 +50,13 @@ static int backup_failed_by_system(dn_backup *b, const char *what, char *why) {
 
 /* Unless the disk failed, the path is at fault: no such directory, or no permission to write there. */
 static int backup_failed_to_begin(dn_backup *b, char *why) {
-    const int error = errno, code = backup_failed_by_system(b, "made", why);
+    const int error = errno, code = backup_failed_by_system(b, "created", why);
 
     return code == DN_EIO && error != EIO ? DN_EFAILED : code;
 }
 
 static int backup_refuse_existing(dn_backup *b, char *why) {
-    return dn_refuse(DN_EEXIST, why, DN_STORE_WHY, "%s exists already: name a new file", b->path);
+    return dn_refuse(DN_EEXIST, why, DN_STORE_WHY, "%s already exists; name a new file", b->path);
 }
 
 static int64_t size_of(const char *path, const char *end) {
@@ -78,8 +78,8 @@ static int backup_look_for_room(const dn_backup *b, char *why) {
     const int64_t room = (int64_t)(disk.f_bavail * disk.f_frsize);
     if (room >= wanted) return DN_OK;
     return dn_refuse(DN_EFULL, why, DN_STORE_WHY,
-                     "%s: a copy needs %lld KiB beside it, and %lld KiB are free: make room",
-                     b->path, (long long)wanted / 1024, (long long)room / 1024);
+                     "%s: the copy needs %lld KiB, but only %lld KiB are free; make room", b->path,
+                     (long long)wanted / 1024, (long long)room / 1024);
 }
 
 static int backup_connect(dn_backup *b) {
@@ -149,7 +149,7 @@ static int backup_sync(dn_backup *b, const char *path, int flags, char *why) {
 
     if (fd < 0) return backup_failed_by_system(b, "opened", why);
     failed = fsync(fd);
-    if (failed) backup_failed_by_system(b, "brought to the disk", why);
+    if (failed) backup_failed_by_system(b, "synced", why);
     close(fd);
     return failed ? DN_EIO : DN_OK;
 }

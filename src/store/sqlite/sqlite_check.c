@@ -19,35 +19,35 @@ typedef struct check_rule {
 
 static const check_rule rules[] = {
     {"SELECT value FROM counters WHERE name = 'users' AND value <> (SELECT count(*) FROM users)",
-     "the number of users is not what is counted"},
+     "the counted number of users is wrong"},
     {"SELECT value FROM counters WHERE name = 'next_user'"
      " AND value <= (SELECT coalesce(max(n), 0) FROM users)",
-     "a registration has a number that is still to be given"},
+     "a registration number is above the counter"},
     {"SELECT value FROM counters WHERE name = 'next_hook'"
      " AND value <= (SELECT coalesce(max(n), 0) FROM hooks)",
-     "a hook has a number that is still to be given"},
+     "a hook number is above the counter"},
     {"SELECT n FROM users WHERE due NOT BETWEEN 0 AND 1439 OR status NOT IN (0, 1, 2)"
      " OR (last_day IS NULL) <> (status = 0) OR coalesce(recorded < last_day, last_day IS NOT NULL)"
      " OR length(CAST(id AS BLOB)) NOT BETWEEN 1 AND 128 OR context_epoch < 0",
-     "a user's row is none that can be written"},
+     "the row of a user has invalid values"},
     {"SELECT u.n FROM users u JOIN ledger l ON l.day = u.last_day AND l.n = u.n"
      " WHERE l.status <> u.status",
-     "a user's status is not that of its ledger row"},
+     "the status of a user differs from its ledger row"},
     {"SELECT l.n FROM ledger l LEFT JOIN users u ON u.n = l.n"
      " WHERE u.n IS NULL OR l.day > u.recorded OR l.status NOT IN (1, 2, 3) OR l.cls NOT BETWEEN 0 "
      "AND 4",
-     "a ledger row belongs to no user, or its user does not know of it"},
+     "a ledger row belongs to no user, or is newer than its user"},
     {"SELECT h.n FROM hooks h LEFT JOIN users u ON u.n = h.user"
      " WHERE u.n IS NULL OR u.last_day IS NULL OR h.day > u.last_day"
      " OR h.context_epoch > u.context_epoch OR h.context_epoch < 1",
-     "a hook has no cutoff"},
+     "a hook belongs to no cutoff"},
     {"SELECT n FROM tokens WHERE length(hash) <> 32 OR scope NOT IN (1, 2, 3)"
      " OR length(CAST(name AS BLOB)) > 64 OR length(CAST(tenant AS BLOB)) NOT BETWEEN 1 AND 64"
      " OR length(CAST(user AS BLOB)) NOT BETWEEN 1 AND 128"
      " OR (user IS NOT NULL AND tenant IS NULL)",
-     "a token's row is none that can be written"},
+     "the row of a token has invalid values"},
     {"SELECT day FROM day_totals WHERE success < 0 OR cutoff < 0 OR missed < 0",
-     "a day's totals are below zero"},
+     "the totals of a day are negative"},
 };
 
 /* The first value of a query, cut to fit; "" if it gives no row. */
@@ -93,7 +93,7 @@ static int check_pages(db *d, const char *pragma, char *why) {
     if (code != DN_EINVAL)
         return dn_refuse(code, why, DN_STORE_WHY, "%s: %s", d->path, sqlite3_errmsg(d->sql));
     return dn_refuse(code, why, DN_STORE_WHY,
-                     "%s is damaged (%s): restore a backup; it is left as it is", d->path, said);
+                     "%s is damaged (%s); restore a backup (the file is unchanged)", d->path, said);
 }
 
 static int check_rows(db *d, char *why) {
@@ -104,7 +104,7 @@ static int check_rows(db *d, char *why) {
             return dn_refuse(code, why, DN_STORE_WHY, "%s: %s", d->path,
                              code == DN_EINVAL ? said : sqlite3_errmsg(d->sql));
         if (*said)
-            return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s: %s (%s): restore a backup", d->path,
+            return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s: %s (%s); restore a backup", d->path,
                              rules[i].sentence, said);
     }
     return DN_OK;

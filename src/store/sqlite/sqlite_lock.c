@@ -62,9 +62,9 @@ static int lock_refuse_taken(int fd, const char *dir, char *why) {
     const long pid = strtol(sign, NULL, 10);
     if (pid > 0)
         return dn_refuse(DN_EEXIST, why, DN_STORE_WHY,
-                         "%s is in use by process %ld: ask that one, or stop it first", dir, pid);
+                         "%s is in use by process %ld; stop that process first", dir, pid);
     return dn_refuse(DN_EEXIST, why, DN_STORE_WHY,
-                     "%s is in use by another process: stop that one first", dir);
+                     "%s is in use by another process; stop that process first", dir);
 }
 
 /* Names the holder: its process id, which in a container may always be the same, and an instant. Written over the old sign,

@@ -38,7 +38,7 @@ static int look_into(sqlite3_vfs *vfs, const char *path, unsigned char *header, 
     int           there = 0, rc;
 
     rc = vfs->xAccess(vfs, path, SQLITE_ACCESS_EXISTS, &there);
-    if (rc != SQLITE_OK) return cannot(vfs, rc, "looked at", path, why);
+    if (rc != SQLITE_OK) return cannot(vfs, rc, "read", path, why);
     *out_size = 0;
     if (!there) return DN_OK;
 
@@ -63,22 +63,21 @@ static int look_at_header(const unsigned char *header, int64_t size, bool has_jo
         /* Power may have failed while the file was made: SQLite will undo that by its journal. */
         if (has_journal) return DN_OK;
         return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "%s is no database, or its beginning is damaged: move it away, or "
-                         "restore a backup; it is left as it is",
+                         "%s is not a database, or its header is damaged; move it away or "
+                         "restore a backup (the file is unchanged)",
                          path);
     }
     const uint32_t application = number_at(header, AT_APPLICATION);
     const uint32_t version = number_at(header, AT_VERSION);
     if (application == 0 && version == 0 && number_at(header, AT_COOKIE) == 0) return DN_OK;
     if (application != DB_APPLICATION_ID)
-        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "%s belongs to another program: name another --data; it is left as "
-                         "it is",
-                         path);
+        return dn_refuse(
+            DN_EINVAL, why, DN_STORE_WHY,
+            "%s belongs to another program; name another --data (the file is unchanged)", path);
     if (version > (uint32_t)migrations_len)
         return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "%s was written by a newer diurnal (version %u, this one knows %d): "
-                         "use that one; it is left as it is",
+                         "%s was written by a newer diurnal (version %u, this one reads up to "
+                         "%d); use the newer one (the file is unchanged)",
                          path, version, migrations_len);
     return DN_OK;
 }
@@ -105,8 +104,8 @@ int look_at(const char *vfs_name, const char *path, db_look *out_look, char *why
 
     if (size == 0 && wal >= WAL_HEADER)
         return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "%s is gone, but its log %s-wal is there: restore the file that "
-                         "belongs to it, or a backup",
+                         "%s is missing, but its log %s-wal exists; restore the file that "
+                         "belongs to the log, or a backup",
                          path, path);
     if (size > 0) {
         code = look_at_header(header, size, journal > 0, path, why);

@@ -20,7 +20,7 @@ static int migrate_one(db *d, int number, char *why) {
     if (rc == SQLITE_OK) return DN_OK;
 
     const int code = db_failed(d, rc);
-    dn_refuse(code, why, DN_STORE_WHY, "%s cannot be brought to version %d: %s", d->path, number,
+    dn_refuse(code, why, DN_STORE_WHY, "%s cannot be upgraded to version %d: %s", d->path, number,
               sqlite3_errmsg(d->sql));
     /* If this fails, closing the connection rolls back too. */
     (void)sqlite3_exec(d->sql, "ROLLBACK", NULL, NULL, NULL);
@@ -31,8 +31,8 @@ int db_migrate(db *d, int version, char *why) {
     assert(version >= 0 && version <= migrations_len);
     if (d->read_only && version < migrations_len)
         return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "%s was written by an older diurnal (version %d, this one wants %d): "
-                         "start the daemon once",
+                         "%s was written by an older diurnal (version %d, this one needs %d); "
+                         "start the daemon once to upgrade it",
                          d->path, version, migrations_len);
     while (version < migrations_len) {
         const int code = migrate_one(d, ++version, why);

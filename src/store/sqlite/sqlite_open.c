@@ -94,11 +94,12 @@ static int dir_make(const char *dir, bool read_only, char *why) {
 
     if (!read_only) {
         if (mkdir(dir, DIR_MODE) == 0) return dir_sync_parent(dir, why);
-        if (errno != EEXIST) return dir_failed("cannot be made", dir, why);
+        if (errno != EEXIST) return dir_failed("cannot be created", dir, why);
     }
-    if (stat(dir, &found) < 0) return dir_failed("cannot be looked at", dir, why);
+    if (stat(dir, &found) < 0) return dir_failed("cannot be read", dir, why);
     if (!S_ISDIR(found.st_mode))
-        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s is no directory: --data wants one", dir);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s is not a directory; --data needs one",
+                         dir);
     return DN_OK;
 }
 
@@ -108,7 +109,7 @@ static int file_make(const char *dir, const char *path, char *why) {
 
     if (fd < 0)
         return dn_refuse(errno == ENOSPC || errno == EDQUOT ? DN_EFULL : DN_EIO, why, DN_STORE_WHY,
-                         "%s cannot be made: %s", path, strerror(errno));
+                         "%s cannot be created: %s", path, strerror(errno));
     close(fd);
     return dir_sync(dir, why);
 }
@@ -122,13 +123,12 @@ static int connect_failed(db *d, int rc, char *why) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return dn_refuse(DN_EEXIST, why, DN_STORE_WHY,
-                         "%s is open in another program: close it there", d->path);
+                         "%s is open in another program; close it there", d->path);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "%s is damaged (%s): restore a backup; it is left as "
-                         "it is",
-                         d->path, said);
+                         "%s is damaged (%s); restore a backup (the file is unchanged)", d->path,
+                         said);
     default: break;
     }
     const int code = d->sql ? db_failed(d, rc) : DN_ENOMEM;
@@ -206,14 +206,13 @@ static int db_identify(db *d, int64_t *out_version, char *why) {
         return DN_OK;
     }
     if (application != DB_APPLICATION_ID || version < 1)
-        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "%s belongs to another program: name another --data; it is left as "
-                         "it is",
-                         d->path);
+        return dn_refuse(
+            DN_EINVAL, why, DN_STORE_WHY,
+            "%s belongs to another program; name another --data (the file is unchanged)", d->path);
     if (version > migrations_len)
         return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "%s was written by a newer diurnal (version %lld, this one knows %d): "
-                         "use that one; it is left as it is",
+                         "%s was written by a newer diurnal (version %lld, this one reads up to "
+                         "%d); use the newer one (the file is unchanged)",
                          d->path, (long long)version, migrations_len);
     *out_version = version;
     return DN_OK;
@@ -289,8 +288,8 @@ static int db_open_file(db *d, const char *dir, const dn_store_config *config, c
     int code = look_at(config->vfs, d->path, &look, why);
 
     if (code == DN_OK && d->read_only && !look.is_there)
-        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                         "there is no store in %s: name the --data of one", dir);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "no database in %s; name another --data",
+                         dir);
     if (code == DN_OK && !look.is_there && !config->vfs) code = file_make(dir, d->path, why);
     if (code == DN_OK) code = db_connect(d, &look, why);
     if (code == DN_OK) code = db_identify(d, &version, why);

@@ -14,7 +14,7 @@ static int probe_parent(const char *dir, char *why) {
     char parent[DB_PATH_MAX];
 
     dir_parent(dir, parent);
-    return access(parent, W_OK | X_OK) == 0 ? DN_OK : dir_failed("cannot be made", dir, why);
+    return access(parent, W_OK | X_OK) == 0 ? DN_OK : dir_failed("cannot be created", dir, why);
 }
 
 static int probe_dir(const char *dir, bool *out_there, char *why) {
@@ -22,9 +22,10 @@ static int probe_dir(const char *dir, bool *out_there, char *why) {
 
     *out_there = stat(dir, &found) == 0;
     if (!*out_there && errno == ENOENT) return probe_parent(dir, why);
-    if (!*out_there) return dir_failed("cannot be looked at", dir, why);
+    if (!*out_there) return dir_failed("cannot be read", dir, why);
     if (!S_ISDIR(found.st_mode))
-        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s is no directory: --data wants one", dir);
+        return dn_refuse(DN_EINVAL, why, DN_STORE_WHY, "%s is not a directory; --data needs one",
+                         dir);
     if (access(dir, R_OK | W_OK | X_OK) < 0) return dir_failed("cannot be written", dir, why);
     return DN_OK;
 }

@@ -65,7 +65,7 @@ const char *db_damage(dn_store *store);
 
 /* ---- sqlite_open.c ---- */
 
-/* A refusal by errno: "the data directory /var/x cannot be made: Permission denied". */
+/* A refusal by errno: "the data directory /var/x cannot be created: Permission denied". */
 int  dir_failed(const char *what, const char *dir, char *why);
 void dir_parent(const char *dir, char out[DB_PATH_MAX]);
 
