@@ -49,8 +49,7 @@ static const store_backend *backend_of(const char *url, const char **out_place, 
         return &backends[i];
     }
     (void)dn_refuse(DN_EINVAL, why, DN_STORE_WHY,
-                    "no store has the scheme \"%.*s\": use sqlite:DIRECTORY or "
-                    "memory:",
+                    "unknown store scheme \"%.*s\"; use sqlite:DIRECTORY or memory:",
                     (int)strcspn(url, ":"), url);
     return NULL;
 }

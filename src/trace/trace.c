@@ -23,7 +23,7 @@
 enum { CHUNK = 256 * 1024, OPS_BUFFER = 64 * 1024, PATH_SHOWN = 400 };
 
 /* What there is to say of DN_EIO, unless it is the trace that cannot be read. */
-#define NO_ROOM "no temporary file can be written; set TMPDIR to a folder with room"
+#define NO_ROOM "no temporary file can be written; set TMPDIR to a folder with free space"
 
 /* The lines of a file. */
 typedef struct lines {
@@ -113,12 +113,11 @@ static int input_open(const char *path, int *out_fd, char *fault) {
 
     if (fd < 0)
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "it cannot be opened (%s); want a trace, or - to read one from "
-                         "the standard input",
+                         "it cannot be opened (%s); name a trace, or - for standard input",
                          strerror(errno));
     if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
         (void)close(fd);
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "it is a directory; want a file");
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "it is a directory; name a file");
     }
     *out_fd = fd;
     return DN_OK;
@@ -175,10 +174,10 @@ static int line_read(trace *t, trace_judge *judge, const char *text, size_t len,
 
     if (len > TRACE_LINE_MAX)
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "it is longer than %d bytes; want shorter lines", TRACE_LINE_MAX);
+                         "the line is longer than %d bytes, the maximum", TRACE_LINE_MAX);
     if (is_blank(text, len))
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "it is empty; each line is one object of JSON");
+                         "the line is empty; each line is one JSON object");
     if (judge->line == 1 || !trace_line_scan(text, len, &line))
         rc = trace_line_parse(text, len, ended, &line, fault);
     if (rc < 0) return rc;

@@ -58,8 +58,7 @@ int trace_header_read(const trace_line *line, trace_settings *out_settings,
     if (rc == DN_OK && s.end_ms <= s.start_ms) {
         char end_text[TRACE_SHOWN], start_text[TRACE_SHOWN];
 
-        rc = dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                       "end: %s is not after the start, %s; a run has a length",
+        rc = dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "end: %s is not after start, %s",
                        trace_value_show(&end, end_text), trace_value_show(&start, start_text));
     }
     if (rc == DN_OK && (s.start_ms < TRACE_FIRST_MS || s.end_ms > TRACE_BEHIND_MS)) {
@@ -67,7 +66,7 @@ int trace_header_read(const trace_line *line, trace_settings *out_settings,
         char                     text[TRACE_SHOWN];
 
         rc = dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                       "%s: %s is out of the years there are; want 1970 to 2261",
+                       "%s: %s is out of range; use the years 1970 to 2261",
                        outside == &start ? "start" : "end", trace_value_show(outside, text));
     }
     if (rc == DN_OK) rc = otherwise_read(json_object_get(root, "default"), &s.otherwise, fault);
@@ -94,7 +93,7 @@ int trace_header_set(trace_settings *s, const char *assignment, char fault[TRACE
 
     if (assignment[len] != '=')
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "%s has no value; write it as max_concurrency=40",
+                         "%s has no value; write for example max_concurrency=40",
                          dn_text_quoted(assignment, len, quoted));
     for (size_t i = 0; i < TRACE_NUMBERS; i++) {
         names[i] = trace_numbers[i].key;
@@ -109,10 +108,12 @@ int trace_header_set(trace_settings *s, const char *assignment, char fault[TRACE
         return rc;
     }
     nearest = dn_text_nearest(assignment, len, names, TRACE_NUMBERS);
-    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is no number of the header; %s%s",
-                     dn_text_quoted(assignment, len, quoted),
-                     nearest ? "the nearest is " : "write it as max_concurrency=40",
-                     nearest ? nearest : "");
+    (void)dn_text_quoted(assignment, len, quoted);
+    if (nearest)
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
+                         "unknown header number %s; did you mean %s?", quoted, nearest);
+    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
+                     "unknown header number %s; write for example max_concurrency=40", quoted);
 }
 
 int trace_header_check(const trace_settings *s, char fault[TRACE_FAULT]) {
@@ -121,7 +122,7 @@ int trace_header_check(const trace_settings *s, char fault[TRACE_FAULT]) {
     if (s->job_timeout_ms <= window_ms) return DN_OK;
     return dn_refuse(
         DN_EINVAL, fault, TRACE_FAULT,
-        "job_timeout_ms: %lld is longer than the window of %lld minutes; %lld would just fit",
+        "job_timeout_ms: %lld is longer than the window of %lld minutes; the maximum is %lld",
         (long long)s->job_timeout_ms, (long long)s->window_minutes, (long long)window_ms);
 }
 
@@ -131,11 +132,10 @@ static int version_read(const trace_value *value, char *fault) {
     if (value->kind == TRACE_VALUE_NONE)
         return dn_refuse(
             DN_EINVAL, fault, TRACE_FAULT,
-            "the header is missing; the first line is as "
+            "the header is missing; the first line must be like "
             "{\"trace\":1,\"start\":\"2026-03-01T00:00:00Z\",\"end\":\"2026-03-08T00:00:00Z\"}");
     if (value->kind == TRACE_VALUE_NUMBER && value->number == 1) return DN_OK;
-    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                     "trace: %s is no version of it known here; there is 1",
+    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "trace: unknown version %s; use 1",
                      trace_value_show(value, shown));
 }
 
@@ -148,9 +148,10 @@ static int otherwise_read(const json_t *json, answer *out_answer, char *fault) {
     *out_answer = (answer){ANSWER_OK, DN_CLASS_NONE, DEFAULT_MS, ANSWER_NOT_RECORDED};
     if (value.kind == TRACE_VALUE_NONE) return DN_OK;
     if (!json_is_object(json))
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "default: %s is no answer; want {\"result\":\"ok\",\"duration_ms\":500}",
-                         trace_value_show(&value, shown));
+        return dn_refuse(
+            DN_EINVAL, fault, TRACE_FAULT,
+            "default: %s is not an answer; use for example {\"result\":\"ok\",\"duration_ms\":500}",
+            trace_value_show(&value, shown));
     trace_line_of(json, &line);
     rc = trace_judge_answer(&line, DEFAULT_MS, out_answer, sentence);
     return rc == DN_EINVAL ? dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "default: %s", sentence) : rc;
@@ -171,12 +172,11 @@ static int number_read(trace_settings *s, const trace_number *number, const trac
     }
     if (number->is_ratio)
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "%s: %s is no ratio; want a number from 0 to 1", number->key,
+                         "%s: %s is not a ratio; use a number from 0 to 1", number->key,
                          trace_value_show(value, shown));
     return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                     "%s: %s is out of bounds; want a whole number of %s, %.0f to %.0f",
-                     number->key, trace_value_show(value, shown), number->unit, number->least,
-                     number->most);
+                     "%s: %s is out of bounds; use a whole number of %s, %.0f to %.0f", number->key,
+                     trace_value_show(value, shown), number->unit, number->least, number->most);
 }
 
 static void number_store(trace_settings *s, const trace_number *number, double value) {

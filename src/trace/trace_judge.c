@@ -14,33 +14,33 @@ typedef struct wanted {
     const char *wrong, *right;
 } wanted;
 #define DURATION                                                                                   \
-    { "no duration", "a whole number of milliseconds, 0 or more" }
+    { "not a duration", "a whole number of milliseconds, 0 or more" }
 #define DAY                                                                                        \
-    { "no day", "YYYY-MM-DD" }
+    { "not a day", "YYYY-MM-DD" }
 #define ID_RULES      "1 to 128 bytes of UTF-8, no control characters and no spaces at the ends"
-#define INSTANT_RIGHT "RFC 3339 in UTC, as 2026-03-01T08:00:00Z"
+#define INSTANT_RIGHT "RFC 3339 in UTC, for example 2026-03-01T08:00:00Z"
 static const wanted wants[TRACE_KEYS] = {
-    [TRACE_KEY_AT] = {"no instant", INSTANT_RIGHT},
-    [TRACE_KEY_OP] = {"no op", "user, users, remove, outcome, crash, clock or store_fails"},
-    [TRACE_KEY_ID] = {"no id", ID_RULES},
-    [TRACE_KEY_DUE] = {"no time of day", "HH:MM, 00:00 to 23:59"},
+    [TRACE_KEY_AT] = {"not an instant", INSTANT_RIGHT},
+    [TRACE_KEY_OP] = {"not an op", "user, users, remove, outcome, crash, clock or store_fails"},
+    [TRACE_KEY_ID] = {"not an id", ID_RULES},
+    [TRACE_KEY_DUE] = {"not a time of day", "HH:MM, for example 08:00"},
     [TRACE_KEY_STARTS_ON] = DAY,
-    [TRACE_KEY_COUNT] = {"no count", "a whole number from 0 to 100000000"},
-    [TRACE_KEY_PREFIX] = {"no prefix", "what ids begin with, as \"u\""},
+    [TRACE_KEY_COUNT] = {"not a count", "a whole number from 0 to 100000000"},
+    [TRACE_KEY_PREFIX] = {"not a prefix", "the beginning of the ids, for example \"u\""},
     [TRACE_KEY_DAY] = DAY,
-    [TRACE_KEY_ATTEMPT] = {"no attempt", "a whole number, 1 for the first"},
-    [TRACE_KEY_RESULT] = {"no result", "ok, error, timeout, hang or crash"},
-    [TRACE_KEY_ERROR_CLASS] = {"no error class", "req, llm, parse or unknown"},
+    [TRACE_KEY_ATTEMPT] = {"not an attempt", "a whole number, 1 for the first"},
+    [TRACE_KEY_RESULT] = {"not a result", "ok, error, timeout, hang or crash"},
+    [TRACE_KEY_ERROR_CLASS] = {"not an error class", "req, llm, parse or unknown"},
     [TRACE_KEY_DURATION_MS] = DURATION,
-    [TRACE_KEY_STOPPED_MS] = {"no time", "whole milliseconds since the header's start"},
+    [TRACE_KEY_STOPPED_MS] = {"not a time", "whole milliseconds since the header's start"},
     [TRACE_KEY_DOWN_MS] = DURATION,
-    [TRACE_KEY_STEP_MS] = {"no step", "a whole number of milliseconds, as -3600000"},
+    [TRACE_KEY_STEP_MS] = {"not a step", "a whole number of milliseconds, for example -3600000"},
     [TRACE_KEY_FOR_MS] = DURATION,
     [TRACE_KEY_LAST_DATE] = DAY,
-    [TRACE_KEY_STATUS] = {"no status", "success or cutoff_reached"},
-    [TRACE_KEY_CONTEXT_EPOCH] = {"no epoch", "a whole number, 0 or more"},
+    [TRACE_KEY_STATUS] = {"not a status", "success or cutoff_reached"},
+    [TRACE_KEY_CONTEXT_EPOCH] = {"not an epoch", "a whole number, 0 or more"},
 };
-static_assert(TRACE_COUNT_MAX == 100000000, "as the sentence says");
+static_assert(TRACE_COUNT_MAX == 100000000, "the sentence names it");
 
 /* Longer than all years that can be written: what lasts longer never ends in any run, and is cut to this. */
 #define MS_MAX (INT64_C(10000) * 366 * DN_DAY_MS)
@@ -237,9 +237,10 @@ static int clock_step(trace_judge *j, const trace_line *line, trace_op *op, char
     if (rc < 0) return rc;
     if (__builtin_add_overflow(j->step_ms, op->ms, &step_ms) ||
         step_ms < TRACE_FIRST_MS - op->at_ms || step_ms > TRACE_BEHIND_MS - j->settings->end_ms)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "step_ms: %lld leads out of the years there are; want 1970 to 2261",
-                         (long long)op->ms);
+        return dn_refuse(
+            DN_EINVAL, fault, TRACE_FAULT,
+            "step_ms: %lld is out of range; the clock must stay within the years 1970 to 2261",
+            (long long)op->ms);
     j->step_ms = step_ms;
     return DN_OK;
 }
@@ -262,7 +263,7 @@ static int op_find(const trace_value *value, const op_named **out_op, char *faul
     nearest = value->kind == TRACE_VALUE_TEXT ? dn_text_nearest(value->text, value->len, names, OPS)
                                               : NULL;
     if (!nearest) return refuse(TRACE_KEY_OP, value, fault);
-    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "op: %s is no op; the nearest is %s",
+    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "op: unknown op %s; did you mean %s?",
                      trace_value_show(value, shown), nearest);
 }
 
@@ -278,13 +279,13 @@ static int at_read(trace_judge *j, const trace_line *line, int64_t *out_ms, char
     if (ms < j->settings->start_ms) {
         dn_instant_write(j->settings->start_ms, other);
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "at: %s is before the header's start; want %s or later",
+                         "at: %s is before the header's start; use %s or later",
                          trace_value_show(value, shown), other);
     }
     if (j->last_ms_line > 0 && ms < j->last_ms) {
         dn_instant_write(j->last_ms, other);
         return dn_refuse(
-            DN_EINVAL, fault, TRACE_FAULT, "at: %s is before line %llu; want %s or later",
+            DN_EINVAL, fault, TRACE_FAULT, "at: %s is before line %llu; use %s or later",
             trace_value_show(value, shown), (unsigned long long)j->last_ms_line, other);
     }
     *out_ms = ms;
@@ -296,13 +297,14 @@ int trace_judge_instant(const char *name, const trace_value *value, int64_t *out
     char shown[TRACE_SHOWN];
 
     if (value->kind == TRACE_VALUE_NONE)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is missing; want " INSTANT_RIGHT, name);
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is missing; use " INSTANT_RIGHT, name);
     if (value->kind != TRACE_VALUE_TEXT || dn_instant_read(value->text, value->len, out_ms) < 0)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is no instant; want " INSTANT_RIGHT,
-                         name, trace_value_show(value, shown));
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
+                         "%s: %s is not an instant; use " INSTANT_RIGHT, name,
+                         trace_value_show(value, shown));
     /* What ends in a digit has an offset; that of UTC is nought. */
     if (value->text[value->len - 1] <= '9' && memcmp(value->text + value->len - 5, "00:00", 5) != 0)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is not in UTC; want " INSTANT_RIGHT,
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is not in UTC; use " INSTANT_RIGHT,
                          name, trace_value_show(value, shown));
     return DN_OK;
 }
@@ -315,7 +317,7 @@ static int id_read(const trace_line *line, const char **out_id, size_t *out_len,
     if (value->kind != TRACE_VALUE_TEXT) return refuse(TRACE_KEY_ID, value, fault);
     sentence = dn_id_fault(value->text, value->len);
     if (sentence)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "id: %s %s; want " ID_RULES,
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "id: %s %s; use " ID_RULES,
                          trace_value_show(value, shown), sentence);
     *out_id = value->text;
     *out_len = value->len;
@@ -336,7 +338,7 @@ static int prefix_read(const trace_line *line, trace_op *op, char *fault) {
     sentence = dn_id_fault(id, len);
     if (sentence)
         return dn_refuse(
-            DN_EINVAL, fault, TRACE_FAULT, "prefix: %s: the id of user %u %s; want " ID_RULES,
+            DN_EINVAL, fault, TRACE_FAULT, "prefix: %s: the id of user %u %s; use " ID_RULES,
             trace_value_show(value, shown), op->count > 0 ? op->count - 1 : 0, sentence);
     op->id = value->text;
     op->id_len = value->len;
@@ -395,8 +397,8 @@ static int refuse(trace_key key, const trace_value *value, char *fault) {
     char shown[TRACE_SHOWN];
 
     if (value->kind == TRACE_VALUE_NONE)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is missing; want %s",
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s is missing; use %s",
                          trace_key_names[key], wants[key].right);
-    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is %s; want %s", trace_key_names[key],
+    return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "%s: %s is %s; use %s", trace_key_names[key],
                      trace_value_show(value, shown), wants[key].wrong, wants[key].right);
 }

@@ -46,7 +46,7 @@ int trace_line_parse(const char *text, size_t len, bool ended, trace_line *out_l
 
     if (nul)
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "there is a NUL byte at column %zu; a trace is text",
+                         "the line has a NUL byte at column %zu; a trace is text",
                          (size_t)(nul - text) + 1);
     root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
     if (!root) return parse_refuse(text, len, ended, &error, fault);
@@ -54,7 +54,7 @@ int trace_line_parse(const char *text, size_t len, bool ended, trace_line *out_l
         const trace_value value = trace_value_of(root);
         char              shown[TRACE_SHOWN];
         const int         rc = dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                                         "%s is no object; each line is one, as {\"op\":...}",
+                                         "%s is not an object; each line is one, for example {\"op\":...}",
                                          trace_value_show(&value, shown));
 
         json_decref(root);
@@ -74,22 +74,20 @@ static int parse_refuse(const char *text, size_t len, bool ended, const json_err
     excerpt(text, len, error, quoted);
     if (code == json_error_duplicate_key)
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "it has one key twice, near column %d: %s; keep one of them",
-                         error->column, quoted);
+                         "a key is there twice, near column %d: %s; remove one", error->column,
+                         quoted);
     if (code == json_error_numeric_overflow)
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "a number is too large, near column %d: %s; want 64 bits at most",
+                         "a number is too large, near column %d: %s; use at most 64 bits",
                          error->column, quoted);
     if (!ended)
         return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "it is truncated, near column %d: %s; want the whole line and its end, "
-                         "or neither",
+                         "the line is truncated, near column %d: %s; complete or remove it",
                          error->column, quoted);
     if (code == json_error_invalid_utf8)
-        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                         "it is not UTF-8: %s; a trace is written in it", quoted);
+        return dn_refuse(DN_EINVAL, fault, TRACE_FAULT, "the line is not UTF-8: %s", quoted);
     return dn_refuse(DN_EINVAL, fault, TRACE_FAULT,
-                     "it is not JSON, near column %d: %s; each line is one object of it",
+                     "the line is not JSON, near column %d: %s; each line is one JSON object",
                      error->column, quoted);
 }
 

@@ -300,7 +300,7 @@ TEST(lines_at_and_behind_the_end_are_judged_and_do_nothing) {
     CHECK_STR(ops_text(t), "2 +86399999 crash '' due 0 count 0 from - ms 1\n");
     trace_free(t);
     refuses(HEAD "{\"op\":\"crash\",\"at\":\"2027-03-02T00:00:00Z\",\"down_ms\":-1}\n",
-            "t:2: down_ms: -1 is no duration; want a whole number of milliseconds, 0 or more");
+            "t:2: down_ms: -1 is not a duration; use a whole number of milliseconds, 0 or more");
 }
 
 TEST(durations_beyond_all_years_are_cut_so_that_no_sum_overflows) {
@@ -362,126 +362,131 @@ TEST(numbers_of_the_header_are_set_to_others_and_judged_together) {
     CHECK_INT(trace_settings_borrow(t)->tick_ms, 60000);
     trace_free(t);
 
-    set_refused("job_timeout_ms=7200000", "job_timeout_ms: 7200000 is longer than the window of 60 "
-                                          "minutes; 3600000 would just fit");
+    set_refused(
+        "job_timeout_ms=7200000",
+        "job_timeout_ms: 7200000 is longer than the window of 60 minutes; the maximum is 3600000");
     set_refused("max_concurency=1",
-                "\"max_concurency\" is no number of the header; the nearest is max_concurrency");
-    set_refused("end=1", "\"end\" is no number of the header; write it as max_concurrency=40");
-    set_refused("tick_ms", "\"tick_ms\" has no value; write it as max_concurrency=40");
-    set_refused("tick_ms=", "tick_ms: \"\" is out of bounds; want a whole number of milliseconds, "
-                            "10 to 60000");
-    set_refused("tick_ms=1e3", "tick_ms: 1000.0 is out of bounds; want a whole number of "
-                               "milliseconds, 10 to 60000");
-    set_refused("tick_ms=0x10", "tick_ms: \"0x10\" is out of bounds; want a whole number of "
-                                "milliseconds, 10 to 60000");
-    set_refused("tick_ms=9", "tick_ms: 9 is out of bounds; want a whole number of milliseconds, 10 "
-                             "to 60000");
-    set_refused("sat_ratio=1.1", "sat_ratio: 1.1 is no ratio; want a number from 0 to 1");
+                "unknown header number \"max_concurency\"; did you mean max_concurrency?");
+    set_refused("end=1", "unknown header number \"end\"; write for example max_concurrency=40");
+    set_refused("tick_ms", "\"tick_ms\" has no value; write for example max_concurrency=40");
+    set_refused("tick_ms=",
+                "tick_ms: \"\" is out of bounds; use a whole number of milliseconds, 10 to 60000");
+    set_refused(
+        "tick_ms=1e3",
+        "tick_ms: 1000.0 is out of bounds; use a whole number of milliseconds, 10 to 60000");
+    set_refused(
+        "tick_ms=0x10",
+        "tick_ms: \"0x10\" is out of bounds; use a whole number of milliseconds, 10 to 60000");
+    set_refused("tick_ms=9",
+                "tick_ms: 9 is out of bounds; use a whole number of milliseconds, 10 to 60000");
+    set_refused("sat_ratio=1.1", "sat_ratio: 1.1 is not a ratio; use a number from 0 to 1");
 }
 
 /* ---- What is refused ---- */
 
 TEST(a_missing_header_is_the_first_line) {
 #define MISSING                                                                                    \
-    "t:1: the header is missing; the first line is as "                                            \
+    "t:1: the header is missing; the first line must be like "                                     \
     "{\"trace\":1,\"start\":\"2026-03-01T00:00:00Z\",\"end\":\"2026-03-08T00:00:00Z\"}"
     in_own_folder();
     refuses("", MISSING);
     refuses("{" AT ",\"op\":\"user\",\"id\":\"u1\",\"due\":\"08:00\"}\n", MISSING);
     refuses("{\"trace\":null}\n", MISSING);
 #undef MISSING
-    refuses("{\"trace\":2}\n", "t:1: trace: 2 is no version of it known here; there is 1");
-    refuses("{\"trace\":\"1\"}\n", "t:1: trace: \"1\" is no version of it known here; there is 1");
+    refuses("{\"trace\":2}\n", "t:1: trace: unknown version 2; use 1");
+    refuses("{\"trace\":\"1\"}\n", "t:1: trace: unknown version \"1\"; use 1");
     refuses("{\"trace\":1}\n",
-            "t:1: start is missing; want RFC 3339 in UTC, as 2026-03-01T08:00:00Z");
+            "t:1: start is missing; use RFC 3339 in UTC, for example 2026-03-01T08:00:00Z");
     refuses("{\"trace\":1,\"start\":\"2026-03-01T00:00:00Z\"}\n",
-            "t:1: end is missing; want RFC 3339 in UTC, as 2026-03-01T08:00:00Z");
-    refuses(
-        "{\"trace\":1,\"start\":\"1969-12-31T23:59:59Z\",\"end\":\"2026-03-01T00:00:00Z\"}\n",
-        "t:1: start: \"1969-12-31T23:59:59Z\" is out of the years there are; want 1970 to 2261");
+            "t:1: end is missing; use RFC 3339 in UTC, for example 2026-03-01T08:00:00Z");
+    refuses("{\"trace\":1,\"start\":\"1969-12-31T23:59:59Z\",\"end\":\"2026-03-01T00:00:00Z\"}\n",
+            "t:1: start: \"1969-12-31T23:59:59Z\" is out of range; use the years 1970 to 2261");
     refuses(
         "{\"trace\":1,\"start\":\"2026-03-01T00:00:00Z\",\"end\":\"2262-01-01T00:00:00.001Z\"}\n",
-        "t:1: end: \"2262-01-01T00:00:00.001Z\" is out of the years there are; want 1970 to 2261");
+        "t:1: end: \"2262-01-01T00:00:00.001Z\" is out of range; use the years 1970 to 2261");
     refuses("{\"trace\":1,\"start\":\"2026-03-01\",\"end\":1}\n",
-            "t:1: start: \"2026-03-01\" is no instant; want RFC 3339 in UTC, as "
+            "t:1: start: \"2026-03-01\" is not an instant; use RFC 3339 in UTC, for example "
             "2026-03-01T08:00:00Z");
-    refuses(
-        "{\"trace\":1,\"start\":\"2026-03-01T00:00:00Z\",\"end\":\"2026-03-01T00:00:00Z\"}\n",
-        "t:1: end: \"2026-03-01T00:00:00Z\" is not after the start, \"2026-03-01T00:00:00Z\"; a "
-        "run has a length");
+    refuses("{\"trace\":1,\"start\":\"2026-03-01T00:00:00Z\",\"end\":\"2026-03-01T00:00:00Z\"}\n",
+            "t:1: end: \"2026-03-01T00:00:00Z\" is not after start, \"2026-03-01T00:00:00Z\"");
 }
 
 TEST(each_fault_of_a_header_is_said_in_words) {
     in_own_folder();
-    header_refused("\"tick_ms\":9", "tick_ms: 9 is out of bounds; want a whole number of "
-                                    "milliseconds, 10 to 60000");
-    header_refused("\"tick_ms\":60001", "tick_ms: 60001 is out of bounds; want a whole number of "
-                                        "milliseconds, 10 to 60000");
-    header_refused("\"tick_ms\":\"x\"", "tick_ms: \"x\" is out of bounds; want a whole number of "
-                                        "milliseconds, 10 to 60000");
-    header_refused("\"max_concurrency\":1.5", "max_concurrency: 1.5 is out of bounds; want a whole "
-                                              "number of jobs, 1 to 100000");
-    header_refused("\"max_concurrency\":[8]", "max_concurrency: [8] is out of bounds; want a whole "
-                                              "number of jobs, 1 to 100000");
-    header_refused("\"window_minutes\":1441", "window_minutes: 1441 is out of bounds; want a whole "
-                                              "number of minutes, 1 to 1440");
-    header_refused("\"retry_delay_minutes\":-1", "retry_delay_minutes: -1 is out of bounds; want a "
-                                                 "whole number of minutes, 0 to 1440");
-    header_refused("\"sat_ratio\":2", "sat_ratio: 2 is no ratio; want a number from 0 to 1");
+    header_refused("\"tick_ms\":9",
+                   "tick_ms: 9 is out of bounds; use a whole number of milliseconds, 10 to 60000");
+    header_refused(
+        "\"tick_ms\":60001",
+        "tick_ms: 60001 is out of bounds; use a whole number of milliseconds, 10 to 60000");
+    header_refused(
+        "\"tick_ms\":\"x\"",
+        "tick_ms: \"x\" is out of bounds; use a whole number of milliseconds, 10 to 60000");
+    header_refused(
+        "\"max_concurrency\":1.5",
+        "max_concurrency: 1.5 is out of bounds; use a whole number of jobs, 1 to 100000");
+    header_refused(
+        "\"max_concurrency\":[8]",
+        "max_concurrency: [8] is out of bounds; use a whole number of jobs, 1 to 100000");
+    header_refused(
+        "\"window_minutes\":1441",
+        "window_minutes: 1441 is out of bounds; use a whole number of minutes, 1 to 1440");
+    header_refused(
+        "\"retry_delay_minutes\":-1",
+        "retry_delay_minutes: -1 is out of bounds; use a whole number of minutes, 0 to 1440");
+    header_refused("\"sat_ratio\":2", "sat_ratio: 2 is not a ratio; use a number from 0 to 1");
     header_refused("\"cutoff_rate_max\":true",
-                   "cutoff_rate_max: true is no ratio; want a number from 0 to 1");
-    header_refused("\"job_timeout_ms\":60001,\"window_minutes\":1",
-                   "job_timeout_ms: 60001 is longer than the window of 1 minutes; 60000 would just "
-                   "fit");
-    header_refused("\"default\":\"ok\"", "default: \"ok\" is no answer; want "
+                   "cutoff_rate_max: true is not a ratio; use a number from 0 to 1");
+    header_refused(
+        "\"job_timeout_ms\":60001,\"window_minutes\":1",
+        "job_timeout_ms: 60001 is longer than the window of 1 minutes; the maximum is 60000");
+    header_refused("\"default\":\"ok\"", "default: \"ok\" is not an answer; use for example "
                                          "{\"result\":\"ok\",\"duration_ms\":500}");
     header_refused("\"default\":{}",
-                   "default: result is missing; want ok, error, timeout, hang or crash");
-    header_refused(
-        "\"default\":{\"result\":\"ok\",\"duration_ms\":-1}",
-        "default: duration_ms: -1 is no duration; want a whole number of milliseconds, 0 "
-        "or more");
+                   "default: result is missing; use ok, error, timeout, hang or crash");
+    header_refused("\"default\":{\"result\":\"ok\",\"duration_ms\":-1}",
+                   "default: duration_ms: -1 is not a duration; use a whole number of "
+                   "milliseconds, 0 or more");
 }
 
 TEST(what_is_no_line_of_json_is_said_with_its_column) {
     in_own_folder();
     line_refused("hello",
-                 "it is not JSON, near column 5: \"hello\"; each line is one object of it");
-    line_refused("{\"op\":\"user\"", "it is not JSON, near column 12: \"{\"op\":\"user\"\"; "
-                                     "each line is one object of it");
+                 "the line is not JSON, near column 5: \"hello\"; each line is one JSON object");
+    line_refused(
+        "{\"op\":\"user\"",
+        "the line is not JSON, near column 12: \"{\"op\":\"user\"\"; each line is one JSON object");
     line_refused("{} {}",
-                 "it is not JSON, near column 4: \"{} {}\"; each line is one object of it");
-    line_refused("[]", "[] is no object; each line is one, as {\"op\":...}");
-    line_refused("12", "12 is no object; each line is one, as {\"op\":...}");
-    line_refused("\"\\u001b[2J\"", "\"\\x1b[2J\" is no object; each line is one, as {\"op\":...}");
-    line_refused("null", "null is no object; each line is one, as {\"op\":...}");
-    line_refused("", "it is empty; each line is one object of JSON");
-    line_refused(" \t\r", "it is empty; each line is one object of JSON");
+                 "the line is not JSON, near column 4: \"{} {}\"; each line is one JSON object");
+    line_refused("[]", "[] is not an object; each line is one, for example {\"op\":...}");
+    line_refused("12", "12 is not an object; each line is one, for example {\"op\":...}");
+    line_refused("\"\\u001b[2J\"",
+                 "\"\\x1b[2J\" is not an object; each line is one, for example {\"op\":...}");
+    line_refused("null", "null is not an object; each line is one, for example {\"op\":...}");
+    line_refused("", "the line is empty; each line is one JSON object");
+    line_refused(" \t\r", "the line is empty; each line is one JSON object");
     line_refused("{\"op\":\"crash\",\"op\":\"crash\"}",
-                 "it has one key twice, near column 18: \"{\"op\":\"crash\",\"op\":"
-                 "\"crash\"}\"; keep one of them");
-    line_refused("{\"id\":\"\xff\"}", "it is not UTF-8: \"{\"id\":\"\\xff\"}\"; a trace is "
-                                      "written in it");
+                 "a key is there twice, near column 18: \"{\"op\":\"crash\",\"op\":\"crash\"}\"; "
+                 "remove one");
+    line_refused("{\"id\":\"\xff\"}", "the line is not UTF-8: \"{\"id\":\"\\xff\"}\"");
     line_refused("{\"ms\":9223372036854775808}",
-                 "a number is too large, near column 25: \"{\"ms\":9223372036854775808}\"; want "
-                 "64 bits at most");
+                 "a number is too large, near column 25: \"{\"ms\":9223372036854775808}\"; use at "
+                 "most 64 bits");
     CHECK_STR(said_of(BYTES(HEAD "{\"op\":\0}\n")),
-              "t:2: there is a NUL byte at column 7; a trace is text");
+              "t:2: the line has a NUL byte at column 7; a trace is text");
 }
 
 TEST(a_last_line_that_is_cut_short_is_said_to_be) {
     in_own_folder();
-    refuses(HEAD "{\"at\":\"2026-03-01T0",
-            "t:2: it is truncated, near column 19: \"{\"at\":\"2026-03-01T0\"; want the whole "
-            "line and its end, or neither");
-    refuses("{\"trace\":1,\"sta", "t:1: it is truncated, near column 15: \"{\"trace\":1,\"sta\""
-                                  "; want the whole line and its end, or neither");
-    refuses(HEAD "{\"id\":\"\xc3",
-            "t:2: it is truncated, near column 7: \"{\"id\":\"\\xc3\"; want the whole line and "
-            "its end, or neither");
+    refuses(HEAD "{\"at\":\"2026-03-01T0", "t:2: the line is truncated, near column 19: "
+                                           "\"{\"at\":\"2026-03-01T0\"; complete or remove it");
+    refuses("{\"trace\":1,\"sta", "t:1: the line is truncated, near column 15: "
+                                  "\"{\"trace\":1,\"sta\"; complete or remove it");
+    refuses(
+        HEAD "{\"id\":\"\xc3",
+        "t:2: the line is truncated, near column 7: \"{\"id\":\"\\xc3\"; complete or remove it");
     /* Whole, and wrong for another reason. */
     refuses(HEAD "{\"op\":\"crash\"}",
-            "t:2: at is missing; want RFC 3339 in UTC, as 2026-03-01T08:00:00Z");
+            "t:2: at is missing; use RFC 3339 in UTC, for example 2026-03-01T08:00:00Z");
 }
 
 /* Wherever a good trace is cut, it is read as far as it goes or refused at the line that was cut. */
@@ -502,59 +507,59 @@ TEST(a_trace_cut_anywhere_is_refused_unless_a_whole_line_is_the_last) {
         }
         for (size_t i = 0; i < len; i++) line += text[i] == '\n';
         (void)snprintf(cut, sizeof cut, "t:%" PRIu64 ": %s", line,
-                       len == 0 ? "the header is missing" : "it is truncated, near column ");
+                       len == 0 ? "the header is missing" : "the line is truncated, near column ");
         CHECK_MSG(strncmp(said_of(text, len), cut, strlen(cut)) == 0, "%s", said_of(text, len));
     }
 }
 
 TEST(an_unknown_op_is_offered_the_nearest) {
     in_own_folder();
-    line_refused("{\"op\":\"usr\"}", "op: \"usr\" is no op; the nearest is user");
+    line_refused("{\"op\":\"usr\"}", "op: unknown op \"usr\"; did you mean user?");
     line_refused("{\"op\":\"store_fail\"}",
-                 "op: \"store_fail\" is no op; the nearest is store_fails");
-    line_refused("{\"op\":\"Outcome\"}", "op: \"Outcome\" is no op; the nearest is outcome");
-#define OPS "want user, users, remove, outcome, crash, clock or store_fails"
-    line_refused("{\"op\":\"reticulate\"}", "op: \"reticulate\" is no op; " OPS);
-    line_refused("{\"op\":7}", "op: 7 is no op; " OPS);
-    line_refused("{\"op\":{\"a\":[1.5,null]}}", "op: {\"a\":[1.5,null]} is no op; " OPS);
+                 "op: unknown op \"store_fail\"; did you mean store_fails?");
+    line_refused("{\"op\":\"Outcome\"}", "op: unknown op \"Outcome\"; did you mean outcome?");
+#define OPS "use user, users, remove, outcome, crash, clock or store_fails"
+    line_refused("{\"op\":\"reticulate\"}", "op: \"reticulate\" is not an op; " OPS);
+    line_refused("{\"op\":7}", "op: 7 is not an op; " OPS);
+    line_refused("{\"op\":{\"a\":[1.5,null]}}", "op: {\"a\":[1.5,null]} is not an op; " OPS);
     line_refused("{\"x\":1}", "op is missing; " OPS);
     line_refused("{}", "op is missing; " OPS);
 #undef OPS
 }
 
 TEST(instants_are_in_order_in_utc_and_not_before_the_start) {
-#define WANT "; want RFC 3339 in UTC, as 2026-03-01T08:00:00Z"
+#define WANT "; use RFC 3339 in UTC, for example 2026-03-01T08:00:00Z"
     in_own_folder();
     line_refused("{\"op\":\"crash\",\"down_ms\":1}", "at is missing" WANT);
-    line_refused("{\"op\":\"crash\",\"at\":5}", "at: 5 is no instant" WANT);
+    line_refused("{\"op\":\"crash\",\"at\":5}", "at: 5 is not an instant" WANT);
     line_refused("{\"op\":\"crash\",\"at\":\"2026-02-29T00:00:00Z\"}",
-                 "at: \"2026-02-29T00:00:00Z\" is no instant" WANT);
+                 "at: \"2026-02-29T00:00:00Z\" is not an instant" WANT);
     line_refused("{\"op\":\"crash\",\"at\":\"2026-03-01 06:00:00Z\"}",
-                 "at: \"2026-03-01 06:00:00Z\" is no instant" WANT);
+                 "at: \"2026-03-01 06:00:00Z\" is not an instant" WANT);
     line_refused("{\"op\":\"crash\",\"at\":\"2026-03-01T06:00:00\"}",
-                 "at: \"2026-03-01T06:00:00\" is no instant" WANT);
+                 "at: \"2026-03-01T06:00:00\" is not an instant" WANT);
     line_refused("{\"op\":\"crash\",\"at\":\"2026-03-01T06:00:00+01:00\"}",
                  "at: \"2026-03-01T06:00:00+01:00\" is not in UTC" WANT);
 #undef WANT
     line_refused("{\"op\":\"crash\",\"at\":\"2026-02-28T23:59:59.999Z\",\"down_ms\":1}",
-                 "at: \"2026-02-28T23:59:59.999Z\" is before the header's start; want "
+                 "at: \"2026-02-28T23:59:59.999Z\" is before the header's start; use "
                  "2026-03-01T00:00:00.000Z or later");
     refuses(HEAD "{" AT ",\"op\":\"crash\",\"down_ms\":1}\n"
                  "{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\"}\n"
                  "{\"op\":\"crash\",\"at\":\"2026-03-01T05:59:59Z\",\"down_ms\":1}\n",
-            "t:4: at: \"2026-03-01T05:59:59Z\" is before line 2; want 2026-03-01T06:00:00.000Z or "
+            "t:4: at: \"2026-03-01T05:59:59Z\" is before line 2; use 2026-03-01T06:00:00.000Z or "
             "later");
 }
 
 TEST(each_fault_of_an_op_is_said_in_words) {
-#define ID_RULES "want 1 to 128 bytes of UTF-8, no control characters and no spaces at the ends"
-#define MS       "want a whole number of milliseconds, 0 or more"
+#define ID_RULES "use 1 to 128 bytes of UTF-8, no control characters and no spaces at the ends"
+#define MS       "use a whole number of milliseconds, 0 or more"
     char line[2048], long_id[DN_ID_MAX + 2], wanted[TRACE_WHY];
 
     in_own_folder();
     line_refused("{" AT ",\"op\":\"user\",\"due\":\"08:00\"}", "id is missing; " ID_RULES);
     line_refused("{" AT ",\"op\":\"user\",\"id\":5,\"due\":\"08:00\"}",
-                 "id: 5 is no id; " ID_RULES);
+                 "id: 5 is not an id; " ID_RULES);
     line_refused("{" AT ",\"op\":\"user\",\"id\":\"\",\"due\":\"08:00\"}",
                  "id: \"\" is empty; " ID_RULES);
     line_refused("{" AT ",\"op\":\"user\",\"id\":\"a \",\"due\":\"08:00\"}",
@@ -568,31 +573,31 @@ TEST(each_fault_of_an_op_is_said_in_words) {
                    long_id);
     line_refused(line, wanted);
 
-    line_refused("{" AT ",\"op\":\"user\",\"id\":\"u1\"}", "due is missing; want HH:MM, 00:00 to "
-                                                           "23:59");
+    line_refused("{" AT ",\"op\":\"user\",\"id\":\"u1\"}",
+                 "due is missing; use HH:MM, for example 08:00");
     line_refused("{" AT ",\"op\":\"user\",\"id\":\"u1\",\"due\":\"24:00\"}",
-                 "due: \"24:00\" is no time of day; want HH:MM, 00:00 to 23:59");
+                 "due: \"24:00\" is not a time of day; use HH:MM, for example 08:00");
     line_refused("{" AT ",\"op\":\"user\",\"id\":\"u1\",\"due\":\"spread\"}",
-                 "due: \"spread\" is no time of day; want HH:MM, 00:00 to 23:59");
+                 "due: \"spread\" is not a time of day; use HH:MM, for example 08:00");
     line_refused("{" AT ",\"op\":\"user\",\"id\":\"u1\",\"due\":480}",
-                 "due: 480 is no time of day; want HH:MM, 00:00 to 23:59");
+                 "due: 480 is not a time of day; use HH:MM, for example 08:00");
     line_refused("{" AT ",\"op\":\"user\",\"id\":\"u1\",\"due\":\"08:00\",\"starts_on\":\"today\"}",
-                 "starts_on: \"today\" is no day; want YYYY-MM-DD");
+                 "starts_on: \"today\" is not a day; use YYYY-MM-DD");
 
     line_refused("{" AT ",\"op\":\"users\",\"prefix\":\"u\",\"due\":\"spread\"}",
-                 "count is missing; want a whole number from 0 to 100000000");
+                 "count is missing; use a whole number from 0 to 100000000");
     line_refused("{" AT ",\"op\":\"users\",\"count\":-1,\"prefix\":\"u\",\"due\":\"spread\"}",
-                 "count: -1 is no count; want a whole number from 0 to 100000000");
+                 "count: -1 is not a count; use a whole number from 0 to 100000000");
     line_refused("{" AT ",\"op\":\"users\",\"count\":100000001,\"prefix\":\"u\"}",
-                 "count: 100000001 is no count; want a whole number from 0 to 100000000");
+                 "count: 100000001 is not a count; use a whole number from 0 to 100000000");
     line_refused("{" AT ",\"op\":\"users\",\"count\":1.0,\"prefix\":\"u\"}",
-                 "count: 1.0 is no count; want a whole number from 0 to 100000000");
+                 "count: 1.0 is not a count; use a whole number from 0 to 100000000");
     line_refused("{" AT ",\"op\":\"users\",\"count\":1,\"due\":\"spread\"}",
-                 "prefix is missing; want what ids begin with, as \"u\"");
+                 "prefix is missing; use the beginning of the ids, for example \"u\"");
     line_refused("{" AT ",\"op\":\"users\",\"count\":1,\"prefix\":\" u\",\"due\":\"spread\"}",
                  "prefix: \" u\": the id of user 0 begins with a space; " ID_RULES);
     line_refused("{" AT ",\"op\":\"users\",\"count\":1,\"prefix\":\"u\",\"due\":\"all\"}",
-                 "due: \"all\" is no time of day; want HH:MM, 00:00 to 23:59, or spread");
+                 "due: \"all\" is not a time of day; use HH:MM, for example 08:00, or spread");
     /* Of 127 bytes and one digit all ids are some; of two digits the last ones are none. */
     long_id[DN_ID_MAX - 1] = '\0';
     (void)snprintf(
@@ -608,46 +613,49 @@ TEST(each_fault_of_an_op_is_said_in_words) {
     line_refused(line, wanted);
 
     line_refused("{" AT ",\"op\":\"crash\"}", "down_ms is missing; " MS);
-    line_refused("{" AT ",\"op\":\"crash\",\"down_ms\":-1}", "down_ms: -1 is no duration; " MS);
+    line_refused("{" AT ",\"op\":\"crash\",\"down_ms\":-1}", "down_ms: -1 is not a duration; " MS);
     line_refused("{" AT ",\"op\":\"store_fails\",\"for_ms\":\"1\"}",
-                 "for_ms: \"1\" is no duration; " MS);
-    line_refused("{" AT ",\"op\":\"clock\",\"step_ms\":0.5}",
-                 "step_ms: 0.5 is no step; want a whole number of milliseconds, as -3600000");
+                 "for_ms: \"1\" is not a duration; " MS);
+    line_refused(
+        "{" AT ",\"op\":\"clock\",\"step_ms\":0.5}",
+        "step_ms: 0.5 is not a step; use a whole number of milliseconds, for example -3600000");
     line_refused("{" AT ",\"op\":\"clock\",\"step_ms\":-9223372036854775808}",
-                 "step_ms: -9223372036854775808 leads out of the years there are; want 1970 to "
-                 "2261");
+                 "step_ms: -9223372036854775808 is out of range; the clock must stay within the "
+                 "years 1970 to 2261");
     refuses(HEAD "{" AT ",\"op\":\"clock\",\"step_ms\":4000000000000}\n"
                  "{" AT ",\"op\":\"clock\",\"step_ms\":4000000000000}\n",
-            "t:3: step_ms: 4000000000000 leads out of the years there are; want 1970 to 2261");
+            "t:3: step_ms: 4000000000000 is out of range; the clock must stay within the years "
+            "1970 to 2261");
 }
 
 TEST(each_fault_of_an_outcome_is_said_in_words) {
-#define RESULT "want ok, error, timeout, hang or crash"
+#define RESULT "use ok, error, timeout, hang or crash"
     in_own_folder();
     line_refused("{\"op\":\"outcome\",\"result\":\"ok\"}", "id is missing; " ID_RULES);
     line_refused("{\"op\":\"outcome\",\"id\":\"a\"}", "result is missing; " RESULT);
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"OK\"}",
-                 "result: \"OK\" is no result; " RESULT);
+                 "result: \"OK\" is not a result; " RESULT);
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":false}",
-                 "result: false is no result; " RESULT);
+                 "result: false is not a result; " RESULT);
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"error\",\"error_class\":\"web\"}",
-                 "error_class: \"web\" is no error class; want req, llm, parse or unknown");
+                 "error_class: \"web\" is not an error class; use req, llm, parse or unknown");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"error\",\"error_class\":1}",
-                 "error_class: 1 is no error class; want req, llm, parse or unknown");
+                 "error_class: 1 is not an error class; use req, llm, parse or unknown");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"duration_ms\":-5}",
-                 "duration_ms: -5 is no duration; " MS);
+                 "duration_ms: -5 is not a duration; " MS);
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"stopped_ms\":0.5}",
-                 "stopped_ms: 0.5 is no time; want whole milliseconds since the header's start");
+                 "stopped_ms: 0.5 is not a time; use whole milliseconds since the header's start");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"stopped\":\"then\"}",
-                 "stopped: \"then\" is no instant; want RFC 3339 in UTC, as 2026-03-01T08:00:00Z");
+                 "stopped: \"then\" is not an instant; use RFC 3339 in UTC, for example "
+                 "2026-03-01T08:00:00Z");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"day\":\"2026-02-30\"}",
-                 "day: \"2026-02-30\" is no day; want YYYY-MM-DD");
+                 "day: \"2026-02-30\" is not a day; use YYYY-MM-DD");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"day\":\"10000-01-01\"}",
-                 "day: \"10000-01-01\" is no day; want YYYY-MM-DD");
+                 "day: \"10000-01-01\" is not a day; use YYYY-MM-DD");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"attempt\":0}",
-                 "attempt: 0 is no attempt; want a whole number, 1 for the first");
+                 "attempt: 0 is not an attempt; use a whole number, 1 for the first");
     line_refused("{\"op\":\"outcome\",\"id\":\"a\",\"result\":\"ok\",\"attempt\":\"1\"}",
-                 "attempt: \"1\" is no attempt; want a whole number, 1 for the first");
+                 "attempt: \"1\" is not an attempt; use a whole number, 1 for the first");
 }
 
 /* A line of that many bytes before its end. */
@@ -670,7 +678,7 @@ TEST(a_line_of_a_mebibyte_is_read_and_one_byte_more_is_refused) {
     free(text);
     for (size_t i = 0; i < 2; i++) {
         text = padded(i ? 10 * TRACE_LINE_MAX : TRACE_LINE_MAX + 1);
-        refuses(text, "t:2: it is longer than 1048576 bytes; want shorter lines");
+        refuses(text, "t:2: the line is longer than 1048576 bytes, the maximum");
         free(text);
     }
 }
@@ -681,10 +689,10 @@ TEST(a_file_that_cannot_be_opened_is_refused_by_its_name) {
 
     in_own_folder();
     CHECK_INT(trace_open("nowhere/t", &t, why), DN_EINVAL);
-    CHECK_STR(why, "nowhere/t: it cannot be opened (No such file or directory); want a trace, or - "
-                   "to read one from the standard input");
+    CHECK_STR(why, "nowhere/t: it cannot be opened (No such file or directory); name a trace, or - "
+                   "for standard input");
     CHECK_INT(trace_open("/", &t, why), DN_EINVAL);
-    CHECK_STR(why, "/: it is a directory; want a file");
+    CHECK_STR(why, "/: it is a directory; name a file");
 }
 
 TEST(where_there_is_no_room_for_temporary_files_it_is_said) {
@@ -703,10 +711,10 @@ TEST(where_there_is_no_room_for_temporary_files_it_is_said) {
     (void)signal(SIGXFSZ, SIG_IGN);
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &little), 0);
     CHECK_INT(trace_open("t", &t, why), DN_EIO);
-    CHECK_STR(why, "t: no temporary file can be written; set TMPDIR to a folder with room");
+    CHECK_STR(why, "t: no temporary file can be written; set TMPDIR to a folder with free space");
     CHECK_INT(setenv("TMPDIR", "/nowhere", 1), 0);
     CHECK_INT(trace_open("t", &t, why), DN_EIO);
-    CHECK_STR(why, "t: no temporary file can be written; set TMPDIR to a folder with room");
+    CHECK_STR(why, "t: no temporary file can be written; set TMPDIR to a folder with free space");
 }
 
 TEST(whichever_allocation_fails_it_is_said_and_nothing_stays_behind) {

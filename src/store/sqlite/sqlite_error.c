@@ -47,9 +47,9 @@ int db_failed_at(db *d, int rc, db_file file) {
     if (db_is_full(d->sql, rc, file)) return DN_EFULL;
     d->dead = true;
     if (db_is_damage(rc))
-        return store_refuse(DN_EIO, d->damage,
-                            "%.*s is damaged; run `diurnal db check` and restore a backup",
-                            DN_STORE_WHY / 2, d->path);
+        return dn_refuse(DN_EIO, d->damage, DN_STORE_WHY,
+                         "%.*s is damaged; run `diurnal db check` and restore a backup",
+                         DN_STORE_WHY / 2, d->path);
     return DN_EIO;
 }
 

@@ -50,10 +50,10 @@ static int look_for_the_file(db *d) {
     if (rc != SQLITE_OK || !moved) return DN_OK;
     (void)db_log_copy(d, DB_LOG_CUT);
     d->dead = true;
-    return store_refuse(DN_EIO, d->damage,
-                        "%.*s was removed, moved or replaced while it was in use; stop the daemon, "
-                        "and put the right file in place",
-                        DN_STORE_WHY / 2, d->path);
+    return dn_refuse(DN_EIO, d->damage, DN_STORE_WHY,
+                     "%.*s was removed, moved or replaced while it was in use; stop the daemon, "
+                     "and put the right file in place",
+                     DN_STORE_WHY / 2, d->path);
 }
 
 int db_transact(db *d, const db_batch *batch) {
