@@ -1,4 +1,4 @@
-/* audit.c - see audit.h. A day is a merge of two lists that are sorted by number. */
+/* audit.c - see audit.h. A day is a merge of two lists sorted by number. */
 #include "audit.h"
 
 #include "base/array.h"
@@ -26,7 +26,7 @@ void audit_free(audit *a) {
     free(a);
 }
 
-/* Of one whose first day was moved behind his records, the last record: how far back they go is not known. */
+/* The last record if the first day was moved after the records: their beginning is then unknown. */
 static dn_day first_day(const audit_user *u) {
     return u->recorded != DN_DAY_NONE && u->recorded < u->starts_on ? u->recorded : u->starts_on;
 }
@@ -47,7 +47,7 @@ dn_day audit_last_day(const audit *a) { return a->last; }
 
 /* ---- A day ---- */
 
-/* A tick saw its cutoff. */
+/* A tick has seen the cutoff. */
 static bool is_owed(const audit_user *u, const audit_day *d) {
     return d->as_of_ms != INT64_MIN && dn_daily_cutoff_ms(u->due, d->day) <= d->as_of_ms;
 }
@@ -64,9 +64,9 @@ static void without_row(const audit_user *u, audit_day *d) {
 
 static void with_row(const audit_user *u, audit_day *d, const dn_ledger_row *row) {
     d->expected++;
-    /* A first day may be moved behind records, so a day before it is no fault; one the user was not told of is. */
+    /* A first day may be moved after records, so a record before it is no fault. A record after the last recorded day is. */
     if (d->day > u->recorded) d->on_fault(d->context, AUDIT_UNKNOWN, u->n);
-    /* The last day that was finalized is in both; a later one is missed, or the ledger's alone. */
+    /* The last finalized day is in both. A later day is missed, or only in the ledger. */
     const bool differs = u->last_day == d->day && u->status != row->status;
     const bool finalized = u->last_day < d->day && row->status != DN_DAILY_MISSED;
     if (differs || (finalized && d->day <= u->recorded)) d->on_fault(d->context, AUDIT_OTHER, u->n);

@@ -31,7 +31,7 @@ static const char *day_text(dn_day day, char text[DN_DAY_TEXT]) {
     return text;
 }
 
-/* ---- How far it is ---- */
+/* ---- Progress of the daemon ---- */
 
 static bool instant(const json_t *answer, const char *part, const char *key, int64_t *out_ms) {
     const char *text = json_string_value(json_object_get(json_object_get(answer, part), key));

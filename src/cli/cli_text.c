@@ -1,4 +1,4 @@
-/* text.c - what the commands share about text and the files it is in. */
+/* cli_text.c - text and files, for all commands. */
 #include "cli_text.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@ struct client {
     target target;
     wire  *wire;
     int    status;
-    bool   ends_silently, json; /* json: what comes is printed as it is, as JSON */
+    bool   ends_silently, json; /* json: answers are printed as JSON, unchanged */
     char   path[PATH];
 };
 
@@ -68,7 +68,7 @@ static bool is_plain(char c) {
            c == '_' || c == '~';
 }
 
-/* Also a dot: a path with "/../" in it would be tidied up somewhere on the way. False: there is no room. */
+/* Encodes dots too, because proxies would normalize "/../". False: the path is too long. */
 static bool put_encoded(char *out, size_t *len, const char *text) {
     for (; *text; text++) {
         if (*len + 4 > PATH) return false;
@@ -83,12 +83,12 @@ const char *client_path(client *c, const char *before, const char *id, const cha
     size_t len = (size_t)snprintf(c->path, sizeof c->path, "%s", before);
 
     (void)put_encoded(c->path, &len,
-                      id); /* what is cut off of one so long makes it no shorter than is refused */
+                      id); /* an id that is cut off here is still too long for the daemon */
     (void)snprintf(c->path + len, sizeof c->path - len, "%s", behind);
     return c->path;
 }
 
-/* False: it is longer than anything that is understood. */
+/* False: the query is too long. */
 static bool put_query(char out[PATH], const char *path, const json_t *query) {
     size_t      len = (size_t)snprintf(out, PATH, "%s", path);
     const char *key;
@@ -120,7 +120,7 @@ static int exit_of_status(int status) {
     }
 }
 
-/* DEL, and those of one byte in front of the space; in UTF-8 also those of two that begin where ASCII ends. */
+/* C0, DEL, and in UTF-8 the two bytes of C1. */
 static bool is_control(const unsigned char *at) {
     return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0);
 }
@@ -142,7 +142,7 @@ static void text_make_printable(json_t *text) {
     free(copy);
 }
 
-/* Whoever answers may not be the daemon: nothing of it steers a terminal. */
+/* The server may not be a daemon, so no control character of its answer may reach a terminal. */
 static void make_printable(json_t *value) {
     const char *key;
     json_t     *member;
@@ -153,7 +153,7 @@ static void make_printable(json_t *value) {
     json_array_foreach(value, i, member) make_printable(member);
 }
 
-/* A problem document, in a line. */
+/* Prints a problem document as one line. */
 static int refused(const client *c, const json_t *problem) {
     const char *detail = json_string_value(json_object_get(problem, "detail"));
 
@@ -172,13 +172,13 @@ static bool is_good(const wire_answer *answer) {
     return answer->status >= 200 && answer->status < 300;
 }
 
-/* Anybody says 200: it is also to be an answer to what was asked. */
+/* Any server may answer 200, so the wanted member must be there too. */
 static bool is_wanted(const wire_answer *answer, const json_t *said, const char *wanted) {
     if (!wanted) return answer->status == NOTHING_TO_SAY;
     return is_good(answer) && json_object_get(said, wanted);
 }
 
-/* NULL: complained of. */
+/* NULL: the error is printed. */
 static json_t *json_of(client *c, const wire_answer *answer, const char *wanted, int *out_exit) {
     json_error_t error;
 
@@ -255,7 +255,7 @@ json_t *client_upload(client *c, const char *path, const wire_body *body, const 
     return ask(c, "POST", path, body, wanted, WIRE_AS_USUAL, out_exit);
 }
 
-/* A copy of a large store takes its time; a question does not. */
+/* Copying a large store may take long, so there is no timeout. */
 int client_backup(client *c, const char *path) {
     char here[4096] = "", whole[8192];
     int  exit_code;
@@ -277,7 +277,7 @@ int client_backup(client *c, const char *path) {
 
 /* ---- A copy of the store ---- */
 
-/* A piece of it, valid until the next request. */
+/* Fetches a piece of the copy, valid until the next request. */
 static int get_piece(client *c, json_int_t copy, json_int_t offset, wire_answer *out) {
     char path[PATH], why[WIRE_WHY];
     int  exit_code;

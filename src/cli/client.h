@@ -1,4 +1,4 @@
-/* client.h - asking the daemon, from a command: its HTTP API (docs/api.md). It waits for each answer. */
+/* client.h - the daemon's HTTP API (docs/api.md) for a command. Each call waits for its answer. */
 #ifndef DIURNAL_CLI_CLIENT_H
 #define DIURNAL_CLI_CLIENT_H
 
@@ -9,20 +9,19 @@ typedef struct client client;
 
 enum { CLIENT_WHY = 1024 };
 
-/* Says nothing to anybody yet. DN_EDEAD: no daemon runs there; DN_EINVAL: something that was given is wrong; DN_EIO:
- * anything else. why (CLIENT_WHY bytes) says what. */
+/* Sends nothing yet. DN_EDEAD: no daemon runs there. DN_EINVAL: a flag or variable is wrong. DN_EIO: any other error. why
+ * (CLIENT_WHY bytes) has the error. */
 DN_MUST_USE int    client_new(const call *c, client **out_client, char *why);
 void               client_free(client *c); /* accepts NULL */
 static inline void client_freep(client **c) { client_free(*c); }
 
-/* For a command that cannot do without a daemon; NULL: complained of, and *out_exit says how. */
+/* For commands that need a daemon. NULL: the error is printed, and *out_exit is the exit code. */
 client *client_of(const call *c, int *out_exit);
 
-/* Asks, and waits for the answer, which is the caller's; an object, also where there is none. Takes `query`, whose members
- * become parameters, those that are null none, and `body`. `wanted` is a member without which the answer is no diurnal's;
- * NULL: it is to be none (204). What is in its texts steers no terminal: but for --json, which writes it so that it does not, each
- * control character is a "?". NULL: it was refused or
- * the daemon has gone, and has been complained of; *out_exit is the exit code. */
+/* Sends a request and returns the answer, which the caller owns: always an object. Takes `query`, whose members become
+ * parameters unless they are null, and `body`. `wanted` is a member that every answer of a daemon has; NULL: the answer must be
+ * empty (204). Control characters in texts become "?", so that no answer steers a terminal; --json escapes them instead.
+ * NULL: the error is printed, and *out_exit is the exit code. */
 json_t *client_get(client *c, const char *path, json_t *query, const char *wanted, int *out_exit);
 json_t *client_send(client *c, const char *method, const char *path, json_t *body,
                     const char *wanted, int *out_exit);
@@ -31,25 +30,24 @@ json_t *client_call(client *c, const char *method, const char *path, const char 
 json_t *client_upload(client *c, const char *path, const wire_body *body, const char *wanted,
                       int *out_exit);
 
-/* The status of the last answer: 201. */
+/* The HTTP status of the last answer. */
 int client_status(const client *c);
 
-/* "/api/v1/daily/users/" and an id, encoded, and what is behind it; valid until the next one. */
+/* A path with an encoded id in it; valid until the next call. */
 const char *client_path(client *c, const char *before, const char *id, const char *behind);
 
-/* Where it asks. */
+/* The URL of the daemon. */
 const char *client_url(const client *c);
 
-/* Has the daemon copy its store to a new file; path may begin at the working directory, if the daemon is of this machine.
- * An exit code; if it is not DN_EXIT_DONE, it has been complained of. */
+/* Makes the daemon copy its store to a new file. path may be relative if the daemon is on this machine. Returns an exit code;
+ * any but DN_EXIT_DONE means that the error is printed. */
 int client_backup(client *c, const char *path);
 
-/* Has the daemon copy its store, and writes that copy to fd, which is an empty file. An exit code; if it is not DN_EXIT_DONE,
- * it has been complained of. */
+/* Makes the daemon copy its store, and writes the copy to fd, an empty file. Returns an exit code as client_backup. */
 int client_copy(client *c, int fd);
 
-/* From now on nobody waits for an answer longer than until fd (the caller's) can be read; -1: no such end. silently: it is no
- * failure, and not complained of. */
+/* From now on a request is given up as soon as fd (the caller's) is readable; -1: never. silently: that is no error, and
+ * nothing is printed. */
 void client_waits_until(client *c, int fd, bool silently);
 
 #endif

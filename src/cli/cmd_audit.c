@@ -1,6 +1,6 @@
-/* cmd_audit.c - proves the ledger, or says where it is wrong.
- * Users and rows are read one page after the other while a daemon may go on writing, so what does not fit is a suspicion
- * at first: each is looked at again, by itself, until it has stayed wrong for a while. */
+/* cmd_audit.c - proves the ledger, or prints its faults.
+ * The daemon may write while users and rows are read page by page. So each fault is first a suspicion, and is checked again
+ * by itself until it has stayed wrong for a while. */
 #include "audit_source.h"
 #include "cli_text.h"
 #include "store_direct.h"
@@ -15,13 +15,13 @@
 #include <time.h>
 
 enum {
-    SUSPECTS_MAX = 10000, /* of one day that are named; there may be more of them */
+    SUSPECTS_MAX = 10000, /* most suspects of a day that are checked by name */
     SUSPECTS_FEW = 200,
-    LOOKS = 25, /* again, at suspects of a day; a moment between two */
+    LOOKS = 25, /* checks of the suspects of a day, with a pause between two */
     BETWEEN_LOOKS_MS = 200,
     QUIET_LOOKS = 600,
-    TICK_LOOKS = 325, /* 65 s: no two ticks are further apart than a minute */
-    HERD = 4096,      /* writes that wait */
+    TICK_LOOKS = 325, /* 65 s: two ticks are at most a minute apart */
+    HERD = 4096,      /* waiting writes */
     READS_AGAIN = 3,
     SAID_MAX = 100,
 };
@@ -38,7 +38,7 @@ typedef struct run {
     audit        *audit;
     suspect      *suspects; /* of the day under way */
     size_t        suspects_len;
-    source_user  *users; /* a page */
+    source_user  *users; /* one page */
     dn_ledger_row rows[SOURCE_PAGE];
     json_t       *days, *faults;
     uint64_t      records, faulty, open;
@@ -58,7 +58,7 @@ static void count_fault(void *context, audit_fault fault, uint64_t n) {
     *s = (suspect){fault, n};
 }
 
-/* Still wrong? found->n is 0 if not. False: it could not be read. */
+/* Checks one user again. found->n is 0 if the fault is gone. False: reading failed. */
 static bool look_again(const run *r, dn_day day, uint64_t n, suspect *found, source_user *user) {
     audit_day d = {
         .day = day, .as_of_ms = r->state.as_of_ms, .on_fault = count_fault, .context = found};
@@ -98,7 +98,7 @@ static void fault_say(run *r, dn_day day, const suspect *s, const source_user *u
                dn_text_quoted(user->id, user->id_len, quoted), s->n, fault);
 }
 
-/* A store that nobody writes to is what it is at the first look. */
+/* Without a daemon nothing writes to the store, so one check is enough. */
 static bool confirm(run *r, dn_day day) {
     int looks = r->source.asked ? LOOKS : 1;
 
@@ -144,8 +144,8 @@ static json_t *json_of_date(dn_day day) {
     return json_string(date);
 }
 
-/* Totals are what was ever written, so rows of users removed since are in them still; more rows than that there
- * cannot be. A missed row may become another one while we look. */
+/* Totals count every row ever written, also of users removed since. So there cannot be more rows than totals. A missed row
+ * may change its status during the audit. */
 static bool totals_agree(const audit_day *d, const dn_day_totals *t) {
     return d->rows[DN_DAILY_SUCCESS] <= t->success && d->rows[DN_DAILY_CUTOFF] <= t->cutoff;
 }
@@ -176,7 +176,7 @@ static void day_say(run *r, const audit_day *d, const dn_day_totals *t, uint64_t
 
 /* ---- All of it ---- */
 
-/* Waits while a herd is being written: what a tick has decided and kv has not committed is no gap. */
+/* Waits while many writes are pending: a record that is decided but not committed is no gap. */
 static bool look_when_quiet(run *r) {
     for (int i = 0; i < QUIET_LOOKS; i++) {
         if (!source_look(&r->source, r->call, &r->state)) return false;
@@ -186,8 +186,8 @@ static bool look_when_quiet(run *r) {
     return true;
 }
 
-/* Somebody who was registered for a day that is over, or whose due was moved behind us, gets his record at a tick. One
- * that begins after what we have read knows of him. */
+/* A user registered for a past day, or whose due time was moved into the past, gets the record at a tick. A tick that begins
+ * after our reading knows that user. */
 static bool look_after_a_tick(run *r) {
     const int64_t  as_of_ms = r->state.as_of_ms;
     bool           read = look_when_quiet(r);
@@ -241,8 +241,8 @@ static bool read_day_and_totals(run *r, audit_day *d, dn_day_totals *before, dn_
            source_totals(&r->source, d->day, after);
 }
 
-/* Many suspects are not looked at one by one: a herd has come between users and rows, and all of it is read again. So it
- * is for what a tick will write. */
+/* Many suspects are not checked one by one: many writes came between users and rows, so everything is read again. The same
+ * holds for records that a tick is about to write. */
 static bool has_to_be_read_again(const run *r) {
     return r->source.asked && (r->suspects_len > SUSPECTS_FEW || is_owed_any(r));
 }
@@ -299,8 +299,8 @@ static int verdict(run *r) {
     return r->faulty == 0 ? DN_EXIT_DONE : DN_EXIT_VIOLATED;
 }
 
-/* Of days before that one nothing can be said: some of their records are not kept. Said where it is not what `ledger_days`
- * would have anybody expect. */
+/* Days before this one cannot be audited, because some of their records are gone. Prints that if `ledger_days` does not
+ * explain it. */
 static dn_day first_whole_day(const run *r, dn_day first) {
     char date[DN_DAY_TEXT];
 
@@ -317,8 +317,8 @@ static int audit_all(run *r) {
 
     if (first < today - (dn_day)r->state.ledger_days) first = today - (dn_day)r->state.ledger_days;
     if (audit_first_day(r->audit) == DN_DAY_NONE) first = today;
-    /* Tomorrow may have ended for some: a window over midnight belongs to the day of its cutoff. And what was written
-     * under a clock that has been set back since is proven as far as it goes back. */
+    /* Tomorrow may be over for some users: a window over midnight belongs to the day of its cutoff. Records written before the
+     * clock was set back are audited too, as far as the ledger reaches. */
     if (audit_last_day(r->audit) > last) last = audit_last_day(r->audit);
     if (last > today + (dn_day)r->state.ledger_days) last = today + (dn_day)r->state.ledger_days;
     for (dn_day day = first_whole_day(r, first); day <= last; day++)

@@ -1,4 +1,4 @@
-/* cmd_config.c - check-config, config show, version: what needs no daemon and no data. */
+/* cmd_config.c - check-config, config show, version: commands that need no daemon and no data. */
 #include "command.h"
 #include "secrets.h"
 #include "serve_config.h"
@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* Where serve would write, by its codes. That a daemon is in the directory at the moment is no fault of the settings: it
- * may be the one that is to take them. */
+/* Checks the places where serve writes, with its exit codes. A daemon that runs in the directory is no fault: it may be
+ * the one to be configured. */
 static int check_places(const dn_settings *s) {
     const dn_data_url     url = dn_data_url_of(s->data);
     const dn_store_config store = {.url = url.text};

@@ -1,6 +1,6 @@
-/* cmd_dashboard.c - a link to the dashboard, by which a browser comes in once.
- * What is behind # is never sent to a server, so it stands in no log of one; and a ticket is worth nothing after a minute, or when it has
- * been used. */
+/* cmd_dashboard.c - prints a link that logs a browser in to the dashboard, once.
+ * Browsers never send the part after #, so the ticket appears in no server's log. A ticket expires after a minute or one
+ * use. */
 #include "client.h"
 
 #include <stdio.h>

@@ -21,7 +21,7 @@ static int say(const call *c, const char *words) {
 
 /* ---- check ---- */
 
-/* Damage is what this command was asked to find: it has said so, and failed. */
+/* Prints the result; damage is a failure with exit code 1. */
 static int check(dn_store *store, const char *of, const char *sound, const call *c) {
     char      why[DN_STORE_WHY];
     const int rc = dn_store_check(store, why);
@@ -45,8 +45,8 @@ int cmd_db_check(const call *c) {
 
 /* ---- backup ---- */
 
-/* FILE gets its name last. Until then the copy is FILE.part-PID/diurnal.db: in a directory of its own, because that is what
- * dn_store_open takes for the check. */
+/* FILE gets its name last. Until then the copy is FILE.part-PID/diurnal.db, in a directory of its own because
+ * dn_store_open takes a directory. */
 typedef struct making {
     const call *call;
     const char *file;
@@ -104,7 +104,7 @@ static int copy_of_store(const making *m, dn_store *store, const endings *held) 
                        : complain(DN_EXIT_FAILED, "%s", *why ? why : dn_error_text(rc));
 }
 
-/* A copy has what the database has, damage too. */
+/* The copy has the damage of the database, so the copy is checked. */
 static int copy_check(const making *m) {
     const dn_data_url     url = dn_data_url_of(m->dir);
     const dn_store_config config = {
@@ -118,7 +118,7 @@ static int copy_check(const making *m) {
     int rc = dn_store_open(&config, &store, why);
     if (rc == DN_OK) rc = dn_store_check(store, why);
     if (rc == DN_OK) return DN_EXIT_DONE;
-    /* The sentence begins with the path of the copy, which is about to go. */
+    /* The error begins with the path of the copy, which is about to be removed. */
     const size_t len = strncmp(why, m->copy, strlen(m->copy)) == 0 ? strlen(m->copy) : 0;
     return complain(DN_EXIT_FAILED, "%s was not created: the database%s%s", m->file,
                     len ? "" : " cannot be checked: ", why + len);
@@ -136,7 +136,7 @@ static int dir_sync(const char *file) {
     return synced ? DN_EXIT_DONE : cannot(file, "written");
 }
 
-/* Never onto a file that was made in the meantime. link, because not every file system can rename so. */
+/* Never replaces a file made in the meantime. Falls back to link, because some file systems lack RENAME_NOREPLACE. */
 static int copy_name(const making *m) {
     if (renameat2(AT_FDCWD, m->copy, AT_FDCWD, m->file, RENAME_NOREPLACE) == 0)
         return dir_sync(m->file);

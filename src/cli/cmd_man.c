@@ -1,4 +1,4 @@
-/* cmd_man.c - the manual, as a page of man or as docs/cli.md: written from the table of commands, and true as long as that is. */
+/* cmd_man.c - the manual as a man page or as docs/cli.md, written from the table of commands. */
 #include "reference.h"
 
 #include <ctype.h>
@@ -41,7 +41,7 @@ static char capital(const char *text) { return (char)toupper((unsigned char)*tex
 
 /* ---- man ---- */
 
-/* Whatever means something to roff is made to mean itself. */
+/* Escapes the special characters of roff. */
 static void roff(const char *text) {
     for (bool begins = true; *text; begins = *text == '\n', text++) {
         if (begins && (*text == '.' || *text == '\'')) printf("\\&");
@@ -138,7 +138,7 @@ static void markdown_flags(const reference_flag *flags, size_t len) {
         markdown_row(flags[i].name, flags[i].arg, flags[i].help, flags[i].more);
 }
 
-/* Those that many have stand once, below. */
+/* The common flags are listed once, below. */
 static void markdown_command(const command *c) {
     reference_flag flags[REFERENCE_FLAGS_MAX];
 
@@ -153,7 +153,7 @@ static void markdown_command(const command *c) {
     markdown_flags(flags, c->flags_len);
 }
 
-/* Of the first that asks a daemon, what is not its own. */
+/* The flags of the first command that sends requests, without its own. */
 static void markdown_common(const command *all, size_t len) {
     reference_flag flags[REFERENCE_FLAGS_MAX];
     size_t         i = 0;

@@ -1,6 +1,6 @@
-/* cmd_serve.c - the daemon: from settings to a running tree of actors, and down again in order.
- * What can be wrong is looked for before anything is touched: settings, runner, secret, descriptors. The store's
- * lock then decides who is the daemon of this data directory. */
+/* cmd_serve.c - starts the daemon's tree of actors from the settings, and stops it in order.
+ * Settings, runner, secrets and descriptors are checked before anything is touched. The store's lock then allows one daemon a
+ * data directory. */
 #include "admin_token.h"
 #include "base/text.h"
 #include "command.h"
@@ -39,17 +39,17 @@ typedef struct served {
     dn_settings       *settings;
     char              *secrets;
     char              *runner_shown, *settings_shown;
-    char               executable[PATH_MAX]; /* as found at the start; "": unknown */
+    char               executable[PATH_MAX]; /* path at the start; "": unknown */
     dn_service_config  service;
     dn_about           about;
     dn_web_config      web;
     dn_daily_slo       slo;
-    char               listens[DN_WEB_ADDRESS]; /* HOST:PORT, as it has come to be */
+    char               listens[DN_WEB_ADDRESS]; /* HOST:PORT, with the final port */
     dn_hangup_config   hangup;
     startup_config     startup;
     dn_child_spec      edge[EDGE];
     dn_recorder_config recorded;
-    dn_recorder       *recorder; /* NULL: nothing is recorded */
+    dn_recorder       *recorder; /* NULL: no recording */
     dn_service_tree    tree;
     dn_runtime        *runtime;
     bool               to_start_anew;
@@ -58,15 +58,14 @@ typedef struct served {
 
 /* ---- Signals ---- */
 
-/* Handlers know nothing but what stands here. Set before they are installed. All but `stops` are of one thread and its
- * handlers. */
+/* The state of the signal handlers. Set before they are installed. All but `stops` belong to one thread and its handlers. */
 static dn_runtime           *stops;
 static volatile sig_atomic_t stops_asked;
 static volatile sig_atomic_t stop_sent;   /* by a handler */
-static volatile sig_atomic_t starts_anew; /* by reload: it is stopping to start anew */
+static volatile sig_atomic_t starts_anew; /* set by a reload: stopping for a restart */
 
-/* The first: jobs may finish. The second: everything is killed. The third is for whom even that takes too long. Where it
- * is stopping to start anew, the first has it stop for good, and changes nothing else. */
+/* The first signal lets jobs finish, the second kills everything, the third exits at once. During a restart, the first
+ * signal only turns the restart into a stop. */
 static void on_stop(int number) {
     (void)number;
     if (++stops_asked >= STACK_OF_STOPS) _exit(DN_EXIT_FAILED);
@@ -75,7 +74,7 @@ static void on_stop(int number) {
     dn_runtime_stop(stops);
 }
 
-/* Whichever comes first, this or a signal: the runtime is told once. */
+/* Stops the runtime once, whether a reload or a signal comes first. */
 static void stop_to_start_anew(void) {
     starts_anew = 1;
     if (!stop_sent) dn_runtime_stop(stops);
@@ -90,7 +89,7 @@ static void stops_mask(int how) {
     (void)sigprocmask(how, &both, NULL);
 }
 
-/* Each ends a process by default. Actors listen to SIGUSR1 and SIGHUP later. */
+/* Each of these ends a process by default. Actors listen to SIGUSR1 and SIGHUP later. */
 static void ignore_signals(void) {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
@@ -108,14 +107,13 @@ static void listen_to_signals(dn_runtime *runtime) {
     (void)sigemptyset(&ignore.sa_mask);
     (void)sigaction(SIGTERM, &stop, NULL);
     (void)sigaction(SIGINT, &stop, NULL);
-    (void)sigaction(SIGHUP, &ignore, NULL); /* until there is an actor that hears it */
-    stops_mask(SIG_UNBLOCK);                /* one that came while it started anew comes now */
+    (void)sigaction(SIGHUP, &ignore, NULL); /* until an actor listens to it */
+    stops_mask(SIG_UNBLOCK); /* a signal that arrived during the restart is delivered now */
 }
 
 /* ---- SIGHUP ---- */
 
-/* Of the settings that are LIVE in settings.def, and there is this one. As long as either level would have it said, it is
- * said. */
+/* Takes over the LIVE settings of settings.def: log_level is the only one. Logs the change if either level allows it. */
 static void take_live(served *d, const dn_settings *fresh, const char *changed) {
     const int before = d->settings->log_level, level = fresh->log_level;
 
@@ -126,8 +124,8 @@ static void take_live(served *d, const dn_settings *fresh, const char *changed) 
     d->settings->log_level = level;
 }
 
-/* What the service goes by is read by three loops, so all else than the log's threshold is taken by a fresh start. What
- * can be known before of what such a one would fail at is looked at before: behind it there is no way back. */
+/* Three loops read the service's configuration, so every other change needs a restart. All that can be checked is checked
+ * before, because there is no way back after it. */
 static void begin_anew(const served *d, const dn_settings *fresh, const char *changed) {
     char words[RELOAD_WORDS];
 
@@ -154,7 +152,7 @@ static void on_hangup(void *context) {
     char    words[RELOAD_WORDS];
     DN_AUTO(dn_settings) fresh = NULL;
 
-    if (starts_anew || stops_asked > 0) return; /* whoever starts next reads it */
+    if (starts_anew || stops_asked > 0) return; /* the next start reads it */
     switch (reload_read(&d->call->input, d->settings, d->secrets, &fresh, words)) {
     case RELOAD_REFUSED:
         dn_log(DN_LOG_ERROR, "config.refused", "kept the old configuration: %s", words);
@@ -167,16 +165,15 @@ static void on_hangup(void *context) {
     }
 }
 
-/* The same process: whoever watches it by its number goes on doing so. What is open is closed with it, and what is
- * ignored stays so. */
+/* Restarts in the same process, so that its process id stays. Open descriptors close, and ignored signals stay ignored. */
 static int start_anew(const served *d) {
     (void)fflush(NULL);
-    dn_log_finish(LAST_WORDS_MS); /* what is kept back would go with it */
+    dn_log_finish(LAST_WORDS_MS); /* exec would lose lines that are not written yet */
     (void)execv(d->executable, d->call->argv);
     return complain(DN_EXIT_FAILED, "cannot restart %s: %s", d->executable, strerror(errno));
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Faults ---- */
 
 static void on_notice(void *context, const dn_notice *n) {
     static const struct {
@@ -201,14 +198,14 @@ static void on_notice(void *context, const dn_notice *n) {
            n->reason < 0 ? dn_error_text(n->reason) : "", how_much);
 }
 
-/* kv has logged it. At once: nobody may write any more, and what was acknowledged is on the disk. */
+/* kv has logged the fault. Exits at once: nothing may be written any more, and everything acknowledged is on the disk. */
 static void on_fatal(void *context, const char *why) {
     (void)context, (void)why;
     dn_log_finish(LAST_WORDS_MS);
     _exit(DN_EXIT_FAILED);
 }
 
-/* ---- The beginning ---- */
+/* ---- Start ---- */
 
 static int settings_take(served *d) {
     char      why[DN_SETTINGS_WHY];
@@ -233,7 +230,8 @@ static int store_take(served *d) {
     (void)umask(S_IRWXG | S_IRWXO);
     const int rc = dn_store_open(&config, &d->service.store, why);
     if (rc < 0) return complain(DN_EXIT_FAILED, "%s", why);
-    url_file_remove(d->settings->data); /* a killed daemon's: who comes now is not to ask there */
+    url_file_remove(
+        d->settings->data); /* left by a killed daemon: its address is no longer valid */
     return DN_EXIT_DONE;
 }
 
@@ -244,7 +242,7 @@ static bool has_store(const served *d) {
     return access(path, F_OK) == 0;
 }
 
-/* A success that was made up cannot be taken back. */
+/* Refuses a demo on real users, because an invented success cannot be undone. */
 static int demo_take(const served *d) {
     bool is_stranger = false;
 
@@ -277,7 +275,7 @@ static int token_take(const served *d) {
     return DN_EXIT_DONE;
 }
 
-/* As `diurnal config show --json` says it. */
+/* The output of `diurnal config show --json`. */
 static int settings_show(served *d) {
     size_t      len = 0;
     FILE *const out = open_memstream(&d->settings_shown, &len);
@@ -298,7 +296,7 @@ static int listener_take(served *d) {
     return complain(rc == DN_EINVAL ? DN_EXIT_USAGE : DN_EXIT_FAILED, "%s", why);
 }
 
-/* Whoever asks for the daemon of this directory reads there where it is. */
+/* Commands read the daemon's address from this file. */
 static int url_put(const served *d, char why[URL_FILE_WHY]) {
     dn_store_hold hold;
     char          pin[DN_WEB_PIN];
@@ -311,7 +309,7 @@ static int url_put(const served *d, char why[URL_FILE_WHY]) {
     return url_file_put(d->settings->data, d->listens, hold.sign, d->web.tls ? pin : NULL, why);
 }
 
-/* A full disk is no reason not to serve: who names it finds it all the same. */
+/* A full disk does not prevent the start: commands can still name the URL. */
 static void url_say(const served *d) {
     char why[URL_FILE_WHY];
 
@@ -439,7 +437,7 @@ static int run_to_the_end(served *d) {
     if (rc < 0) return complain_of_runtime(rc);
     listen_to_signals(d->runtime);
     rc = dn_runtime_run(d->runtime, &root);
-    stops_mask(SIG_BLOCK); /* what comes from here on is for who is started anew, or for nobody */
+    stops_mask(SIG_BLOCK); /* signals from here on are for the restarted daemon, if any */
     d->to_start_anew = starts_anew && stops_asked == 0;
     if (stops_asked > 1) return complain(DN_EXIT_FAILED, "stopped at once by a second signal");
     if (rc < 0) return complain(DN_EXIT_FAILED, "ended: %s", dn_error_text(rc));
@@ -473,8 +471,8 @@ int cmd_serve(const call *c) {
         d->executable[0] = '\0';
     code = settings_take(d);
     if (code == DN_EXIT_DONE) code = tls_take(d);
-    /* An address that cannot be had leaves no new data directory. Where there is a store, its lock comes first: "in use by
-     * process 24820" says more than an address that is in use. */
+    /* An unusable address must not leave a new data directory. If a store exists, its lock is taken first, because "in use
+     * by process 24820" says more than an address in use. */
     if (code == DN_EXIT_DONE && !has_store(d)) code = listener_take(d);
     if (code == DN_EXIT_DONE) code = store_take(d);
     if (code == DN_EXIT_DONE) code = demo_take(d);

@@ -1,4 +1,4 @@
-/* cmd_status.c - how the daemon is. */
+/* cmd_status.c - prints the state of the daemon. */
 #include "client.h"
 
 #include "api/words.h"

@@ -1,4 +1,4 @@
-/* cmd_today.c - the day drawn in the terminal: an hour a row, and how its users are. */
+/* cmd_today.c - draws the day in the terminal: an hour a row, with the states of its users. */
 #include "client.h"
 #include "screen.h"
 #include "when.h"
@@ -24,7 +24,7 @@ typedef struct hour {
     json_int_t users, parts[PARTS];
 } hour;
 
-/* How a part looks: with colours where there are any, else each its own letter. */
+/* The look of a part: a colour on a colour terminal, else a letter. */
 static const struct {
     const char *key, *name, *colour;
     char        letter;
@@ -36,7 +36,7 @@ static const struct {
     [PART_PENDING] = {"pending", "pending", "\033[100m", '.'},
 };
 
-/* Who runs is pending too, for the daemon; drawn he is the one or the other. */
+/* The daemon counts running users as pending too; the drawing shows each user once. */
 static void gather(const json_t *answer, hour hours[HOURS], hour *out_all) {
     const json_t *items = json_object_get(answer, "items");
 
@@ -59,7 +59,7 @@ static void gather(const json_t *answer, hour hours[HOURS], hour *out_all) {
     }
 }
 
-/* A part that is there is seen, however few they are beside the largest hour. */
+/* A part with at least one user gets at least one cell. */
 static void draw_bar(const hour *h, json_int_t most, bool colours) {
     int used = 0;
 
@@ -100,7 +100,7 @@ static void draw(const json_t *answer, bool colours) {
     }
     printf("\n%s:", dn_words_count((uint64_t)all.users, "user", users));
     for (int p = 0; p < PARTS; p++) {
-        if (p == PART_MISSED && all.parts[p] == 0) continue; /* nobody was, of a day that goes on */
+        if (p == PART_MISSED && all.parts[p] == 0) continue; /* shown only if there are any */
         if (colours) printf("  %s  \033[0m", looks[p].colour);
         else printf("  %c", looks[p].letter);
         printf(" %lld %s", (long long)all.parts[p], looks[p].name);

@@ -1,4 +1,4 @@
-/* cmd_token.c - tokens: who may ask the daemon, and what. */
+/* cmd_token.c - tokens: create, list, revoke. */
 #include "client.h"
 
 #include "cli_text.h"
@@ -21,7 +21,7 @@ static const char *text(const json_t *token, const char *key, const char *withou
 
 /* ---- create ---- */
 
-/* "": it has no end. False: complained of. */
+/* "": the token never expires. False: the error is printed. */
 static bool end_read(const call *c, char out[DN_INSTANT_TEXT]) {
     const char *days = call_flag(c, "days");
     char       *end = NULL, quoted[DN_TEXT_QUOTED];
@@ -38,7 +38,7 @@ static bool end_read(const call *c, char out[DN_INSTANT_TEXT]) {
     return true;
 }
 
-/* The token alone goes to standard output: it is there once, and wants to be put somewhere. */
+/* Only the token goes to standard output, so that a script can store it. */
 static void made_say(const json_t *made) {
     printf("%s\n", text(made, "token", ""));
     if (isatty(STDERR_FILENO) == 1)

@@ -1,4 +1,4 @@
-/* cmd_users.c - one user at a time, and lists of them. */
+/* cmd_users.c - commands for one user, and the list of users. */
 #include "client.h"
 
 #include "cli_text.h"

@@ -1,4 +1,4 @@
-/* cmd_users_file.c - whole files of users, in and out. Only a piece of them is ever in memory. */
+/* cmd_users_file.c - imports and exports files of users. Only a piece of a file is in memory at a time. */
 #include "cli_text.h"
 #include "client.h"
 #include "progress.h"
@@ -17,7 +17,7 @@ enum { PAGE = 500 };
 
 /* ---- import ---- */
 
-/* The file goes as it is: the daemon reads it, and names what is wrong by the lines of the file. */
+/* Sends the file unchanged: the daemon parses it, and reports errors by line. */
 typedef struct upload {
     int      fd;
     int64_t  sent, lines;
@@ -80,11 +80,10 @@ static const char *type_of(dn_userfile_format format) {
     case DN_USERFILE_NDJSON: return "application/x-ndjson";
     case DN_USERFILE_ANY: break;
     }
-    return "application/octet-stream"; /* its first byte says */
+    return "application/octet-stream"; /* the daemon decides by the first byte */
 }
 
-/* Whoever is at the other end of a pipe may take his time, and a daemon does not wait for ever: so all of it is here before
- * any of it is sent. */
+/* A pipe may be slow and the daemon has a timeout, so the whole input is gathered in a file before it is sent. */
 static int gather(const call *c, upload *up, FILE **out_file) {
     static char bytes[1 << 16];
     ssize_t     got = 0;
@@ -107,7 +106,7 @@ static int gather(const call *c, upload *up, FILE **out_file) {
     return DN_EXIT_DONE;
 }
 
-/* It broke off, or the daemon could not go on; who is refused for what he asks, or who he is, is so before a line is looked at. */
+/* True if the transfer broke off or the daemon failed. A refused request is refused before any line is read. */
 static bool may_have_begun(int status, int64_t sent) {
     return status >= 500 || (status == 0 && sent > 0);
 }

@@ -1,4 +1,5 @@
-/* cmd_why.c - what happened to a user, and what comes next. The sentences are the daemon's (src/api/daily/explain.c). */
+/* cmd_why.c - explains what happened to a user and what happens next. The daemon writes the sentences
+ * (src/api/daily/explain.c). */
 #include "client.h"
 #include "when.h"
 

@@ -1,4 +1,4 @@
-/* command_table.c - all commands, once: --help, what is refused, completions, the manual and docs/cli.md come from here. */
+/* command_table.c - all commands. Help, the check of flags, completions, the manual and docs/cli.md come from this table. */
 #include "command.h"
 
 #include "cli_text.h"
@@ -303,7 +303,7 @@ size_t command_flags(const command *c, dn_flag flags[COMMAND_FLAGS_MAX]) {
     };
     size_t len = 0;
 
-    /* Its own, --json, those of asks, and --help. */
+    /* The command's own flags, --json, the flags of asks, and --help. */
     assert(c->flags_len + 1 + sizeof asks / sizeof *asks + 1 + 1 <= COMMAND_FLAGS_MAX);
     for (size_t i = 0; i < c->flags_len; i++) flags[len++] = c->flags[i];
     if (c->prints_data) flags[len++] = json;

@@ -1,4 +1,4 @@
-/* commands.c - the way from argv to one of the commands (command_table.c), and help on the way. */
+/* commands.c - finds the command of argv (command_table.c) and runs it, or prints help. */
 #include "command.h"
 
 #include "cli_text.h"
@@ -18,7 +18,7 @@ static bool is_help(const char *arg) {
     return strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0 || strcmp(arg, "help") == 0;
 }
 
-/* Where there is no room beside it, the help stands on a line of its own. */
+/* A long flag has its help on the next line. */
 static void help_line(const char *left, const char *arg, const char *help, const char *more) {
     const int used = printf("  %s%s%s", left, *arg ? " " : "", arg);
 
@@ -27,7 +27,7 @@ static void help_line(const char *left, const char *arg, const char *help, const
     printf("%s%s\n", help, more);
 }
 
-/* Of all commands, or of those that begin with a word. */
+/* Prints the help of all commands, or of those of a group. */
 static int help_of_commands(const char *word) {
     const size_t   len = strlen(word);
     size_t         all = 0;
@@ -60,7 +60,7 @@ static int help_of(const command *c) {
 
 /* ---- Finding one ---- */
 
-/* The longest name that argv begins with; *out_used is how many words it has. */
+/* Finds the command that argv begins with; *out_used is its number of words. */
 static const command *command_find(int argc, char **argv, int *out_used) {
     size_t         all = 0;
     const command *commands = command_table(&all);
@@ -119,7 +119,7 @@ const char *call_flag(const call *c, const char *name) {
     return NULL;
 }
 
-/* A command that asks a daemon has no use for the daemon's settings. NULL: none was given. */
+/* A command that sends requests takes none of the daemon's settings. NULL: none was given. */
 static const char *flag_out_of_place(const dn_settings *s, char name[DN_SETTING_NAME]) {
     for (size_t i = 0; i < DN_SETTINGS; i++) {
         if (s->sources[i].from != DN_FROM_FLAG || i == DN_SETTING_data || i == DN_SETTING_config)
@@ -163,7 +163,7 @@ static int command_run(char *const *whole_argv, const command *c, int argc, char
                   .operands = operands},
         .operands = operands,
     };
-    /* Whoever asks for help has it, whatever else is wrong. */
+    /* --help wins over every error. */
     bool wants_help = false;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         wants_help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
@@ -228,7 +228,7 @@ int complain(int exit_code, const char *format, ...) {
 }
 
 int print_json(json_t *value) {
-    enum { REAL_DIGITS = 15 }; /* as the API says it: 0.8, not 0.80000000000000004 */
+    enum { REAL_DIGITS = 15 }; /* as in the API: 0.8, not 0.80000000000000004 */
     const size_t how = JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS);
     const int    failed = value ? json_dumpf(value, stdout, how) : -1;
 

@@ -1,4 +1,4 @@
-/* demo_users.h - the thousand users of a demo: due around now, so that something happens at once. */
+/* demo_users.h - the thousand users of a demo: due around now, so that work starts at once. */
 #ifndef DIURNAL_CLI_DEMO_USERS_H
 #define DIURNAL_CLI_DEMO_USERS_H
 
@@ -9,16 +9,16 @@ enum { DEMO_USERS = 1000, DEMO_ID = 16 };
 /* "demo-0001" for 0. */
 void demo_id(uint32_t i, char id[DEMO_ID]);
 
-/* Which of them it is, or DEMO_USERS. */
+/* The index of a demo user, or DEMO_USERS for any other. */
 uint32_t demo_index(const char *id, size_t len);
 
-/* When i is due, if it is made now: five minutes ago to seventy minutes from now. */
+/* The due time of user i if registered now: from five minutes ago to seventy minutes from now. */
 uint32_t demo_due(uint32_t i, int64_t now_ms);
 
-/* Are there users, and none of them the demo's? What it makes up is in the place of somebody's own days then. */
+/* True if the store has users and none of the demo's: the demo would then invent results for real users. */
 DN_MUST_USE int demo_is_stranger(dn_store *store, bool *out_is);
 
-/* One that is there already stays as it is, if its day is done or its cutoff is still near; else it moves to now. */
+/* True if an existing demo user needs no new due time: its day is done, or its cutoff is still near. */
 bool demo_may_stay(const dn_user *user, int64_t now_ms);
 
 #endif

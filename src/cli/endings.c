@@ -1,4 +1,4 @@
-/* endings.c - see endings.h. The descriptor is never read, so that the signal is still there when the hold ends. */
+/* endings.c - see endings.h. The descriptor is never read, so that the signal is still pending when the block ends. */
 #include "endings.h"
 
 #include <poll.h>

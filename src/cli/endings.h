@@ -1,4 +1,4 @@
-/* endings.h - SIGINT, SIGTERM and SIGHUP held back, for a command that must remove something before it ends. */
+/* endings.h - blocks SIGINT, SIGTERM and SIGHUP, for a command that must clean up before it ends. */
 #ifndef DIURNAL_CLI_ENDINGS_H
 #define DIURNAL_CLI_ENDINGS_H
 
@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 typedef struct endings {
-    int      fd; /* can be read when one of them has come; -1: there is no such descriptor */
+    int      fd; /* readable when one of them has arrived; -1: no descriptor */
     sigset_t before;
 } endings;
 
-/* Holds back those that are not ignored (nohup). */
+/* Blocks those that are not ignored (nohup). */
 void endings_hold(endings *e);
 bool endings_came(const endings *e);
 /* A signal that came ends the process here. */

@@ -1,7 +1,6 @@
 /* ini.c - a file of lines `key = value`, read strictly.
- * A reader that guesses turns a slip into a value somebody lives with for months. So here each byte of the file has one
- * meaning or the file is refused, with the line, and whatever the file is (a directory, a disk image, /dev/zero) that
- * takes a bounded buffer and ends soon. */
+ * A lenient reader turns a typing error into a wrong value for months. So each byte of the file has one meaning, or the file is
+ * refused with the line. Any file (a directory, a disk image, /dev/zero) takes a bounded buffer and a short time. */
 #include "ini.h"
 
 #include <assert.h>
@@ -91,7 +90,7 @@ static int line_check(const reader *r) {
     return DN_OK;
 }
 
-/* *out_key is NULL if there is nothing in the line. */
+/* *out_key is NULL for an empty line or a comment. */
 static int line_parse(reader *r, char **out_key, char **out_value, size_t *out_len) {
     char *const end = r->text + r->len;
     char *const key = blanks_skip(r->text, end);
@@ -128,7 +127,7 @@ static int line_parse(reader *r, char **out_key, char **out_value, size_t *out_l
     return DN_OK;
 }
 
-/* From behind the opening quote; takes the backslashes out in place. */
+/* Starts after the opening quote; removes the backslashes in place. */
 static int quoted_parse(const reader *r, char *at, const char *end, size_t *out_len) {
     char *to = at;
     char *rest = at;

@@ -8,9 +8,9 @@
 
 extern char **environ;
 
-/* Of a stream that is closed the next file that is opened takes the number, and what is said would be written into it: into
- * the lock, or the database. What nobody can read or write fails as it would have: only the errors, which nobody is to
- * hear, go nowhere. False: it cannot be had. */
+/* Opens /dev/null for each closed standard stream. Otherwise the next opened file, the lock or the database, would get its
+ * number and the output. The mode is the opposite of the stream's, so that using it still fails. False: /dev/null cannot
+ * be opened. */
 static bool streams_are_open(void) {
     static const int way[] = {
         [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};

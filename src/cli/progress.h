@@ -1,5 +1,5 @@
 /* progress.h - how far it is: one line that is drawn over itself, on a terminal; else nothing.
- * One at a time; what is complained of meanwhile stands in its place. */
+ * One at a time. An error message replaces the line. */
 #ifndef DIURNAL_CLI_PROGRESS_H
 #define DIURNAL_CLI_PROGRESS_H
 
@@ -12,8 +12,8 @@ typedef struct progress {
 } progress;
 
 void progress_begin(progress *p, int64_t total);
-/* `done` of total; count and what are said behind it: "12345 users". Drawn a few times a second. */
+/* Draws done of total, then count and what: "12345 users". At most ten times a second. */
 void progress_at(progress *p, int64_t done, int64_t count, const char *what);
-void progress_end(progress *p); /* the line goes */
+void progress_end(progress *p); /* removes the line */
 
 #endif

@@ -56,9 +56,9 @@ reload reload_read(const dn_settings_input *input, const dn_settings *now, const
     return verdict;
 }
 
-/* ---- The world ---- */
+/* ---- Data directory and address ---- */
 
-/* By another name it may be the same one, whose lock is our own. */
+/* Another path may name the same directory, which this process has locked. */
 static bool is_same_directory(const char *a, const char *b) {
     struct stat one, other;
 
@@ -66,7 +66,7 @@ static bool is_same_directory(const char *a, const char *b) {
                                  one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
-/* Are the users of another directory somebody's own? If they cannot be read a start will say so. */
+/* True if another directory has real users. If they cannot be read, the start reports that. */
 static bool is_strangers(const char *dir) {
     const dn_data_url     url = dn_data_url_of(dir);
     const dn_store_config config = {.url = url.text, .read_only = true};

@@ -1,5 +1,5 @@
-/* screen.c - see screen.h. Signals are read from a descriptor, so nothing happens in the middle of anything; one that
- * kills outright leaves the terminal to `reset`. */
+/* screen.c - see screen.h. Signals are read from a descriptor, so none interrupts a step. After SIGKILL the user needs
+ * `reset`. */
 #include "screen.h"
 
 #include "command.h"
@@ -75,7 +75,7 @@ void screen_begin(void) {
     take();
 }
 
-/* They have been heeded: none of them is to kill once the hold ends. */
+/* Consumes the signals, so that none kills the process when the block ends. */
 static void take_ends(void) {
     struct signalfd_siginfo one;
 
@@ -107,7 +107,7 @@ void screen_size(int *out_rows, int *out_cols) {
 
 /* ---- Waiting ---- */
 
-/* Ctrl-Z: the shell has its terminal back as long as we are away. */
+/* Ctrl-Z: the shell gets its terminal back while the process is stopped. */
 static void go_away(void) {
     give_back();
     (void)kill(getpid(), SIGSTOP);
@@ -154,7 +154,7 @@ void screen_draw(const char *text) {
     (void)fputs("\033[H", out);
     for (int row = 0; row < rows && *text; row++) {
         const int line = (int)strcspn(text, "\n");
-        /* No line feed behind the last row: the page would move. */
+        /* No line feed after the last row, because the page would scroll. */
         (void)fprintf(out, "%s%.*s\033[K", row ? "\r\n" : "", line < cols ? line : cols, text);
         text += line + (text[line] == '\n');
     }

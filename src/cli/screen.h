@@ -1,34 +1,33 @@
-/* screen.h - the whole terminal, for a command that draws itself anew: and whatever ends it, the terminal is as it was.
- * One at a time, of one thread. */
+/* screen.h - the whole terminal, for a command that redraws itself. The terminal is restored however the command ends.
+ * One at a time, one thread. */
 #ifndef DIURNAL_CLI_SCREEN_H
 #define DIURNAL_CLI_SCREEN_H
 
 #include "diurnal/base.h"
 
-/* Is standard output a terminal that does more than print lines? term: what TERM says; NULL: nothing. */
+/* True if standard output is a terminal that can position the cursor. term: the value of TERM, or NULL. */
 bool screen_is_there(const char *term);
 
-/* Takes standard output, which is such a terminal: another page, no cursor, and what is typed is not shown. A complaint gives it
- * back first. */
+/* Switches standard output, such a terminal, to another page without cursor and echo. An error message restores it first. */
 void screen_begin(void);
-void screen_end(void); /* once more does nothing */
+void screen_end(void); /* a second call does nothing */
 
-/* Can be read when the command is to end: SIGINT, SIGTERM, SIGHUP. */
+/* Readable when SIGINT, SIGTERM or SIGHUP has arrived. */
 int screen_ends_fd(void);
 
 typedef enum screen_wish {
-    SCREEN_ON,    /* the time is over */
-    SCREEN_AGAIN, /* it is to be drawn at once: it has another size, or was away */
+    SCREEN_ON,    /* the time is up */
+    SCREEN_AGAIN, /* redraw at once: the size changed, or the process was stopped */
     SCREEN_OVER,  /* q, Ctrl-C */
 } screen_wish;
 
-/* Waits so long, or until somebody wishes something. */
+/* Waits for ms, or until a key or signal arrives. */
 screen_wish screen_wait(int ms);
 
-/* Rows and columns there are. */
+/* The size of the terminal. */
 void screen_size(int *out_rows, int *out_cols);
 
-/* From its first line to its last, each cut to what there is room for. Lines end with \n. */
+/* Draws the lines of text, cut to the size of the terminal. Lines end with \n. */
 void screen_draw(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* secrets.c - the file of webhook secrets.
- * Secrets come by a file of their own because everything else is seen by others: flags in the list of processes, the
- * environment in /proc, settings on the page that shows them. */
+ * Secrets have their own file because everything else is visible: flags in the list of processes, the environment in /proc,
+ * settings on the dashboard. */
 #include "secrets.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ int dn_secrets_read(const char *path, char **out_secrets, char *why) {
     if (rc < 0)
         return rc == DN_EINVAL ? dn_refuse(DN_EINVAL, why, DN_SECRETS_WHY, "%s: %s", path, fault)
                                : rc;
-    setbuf(file, NULL); /* no second copy, which nobody would wipe */
+    setbuf(file, NULL); /* no buffer, because nothing would wipe it */
     len = fread(text, 1, FILE_MAX + 1, file);
     if (ferror(file)) rc = dn_refuse(DN_EINVAL, why, DN_SECRETS_WHY, "%s: it cannot be read", path);
     else if (len > FILE_MAX)

@@ -15,8 +15,8 @@
 
 enum {
     FILES_OF_AN_EXEC = 4, /* three pipes, and one while it starts */
-    FILES_OF_A_POST = 2,  /* a connection, and one that is being closed */
-    FILES_BESIDE = 128,   /* the store, the loops, and the least of the web's */
+    FILES_OF_A_POST = 2,  /* an open connection, and a closing one */
+    FILES_BESIDE = 128,   /* the store, the loops, and the fewest web connections */
     DEMO_TICK_MS = 5000,
     DEMO_CONCURRENCY = 16,
     DEMO_TIMEOUT_MS = 10000,
@@ -99,7 +99,7 @@ int serve_config_of(const dn_settings *s, const char *secrets, dn_service_config
     return check_runner(&out_config->hook, "hook", why);
 }
 
-/* ---- The door ---- */
+/* ---- HTTP ---- */
 
 static int check_listen(const dn_settings *s, char *why) {
     static_assert((int)DN_WEB_WHY <= (int)DN_SETTINGS_WHY, "one sentence is as long as the other");
@@ -140,7 +140,7 @@ int serve_raise_files(const dn_settings *s, char *why) {
     const int64_t needed = files_needed(s);
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return DN_OK; /* then it shows when it is met */
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return DN_OK; /* an error then comes at the limit */
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= (rlim_t)needed) return DN_OK;

@@ -1,7 +1,6 @@
-/* settings.c - gathers the settings from flags, environment and file.
- * Each place is read to its end and each value in it is judged, also where another place wins: so what
- * check-config accepts stays accepted when a flag is taken away. The places are laid on top of each other from the
- * weakest on, and the last one to set a value is remembered as its source. */
+/* settings.c - reads the settings from flags, environment and file.
+ * Every value in every place is checked, even if another place wins, so that a configuration stays valid when a flag is
+ * removed. The places are applied from the weakest to the strongest, and the last one is the source of the value. */
 #define _GNU_SOURCE /* memrchr */
 #include "settings.h"
 
@@ -36,14 +35,14 @@ const dn_setting dn_settings_table[DN_SETTINGS] = {
 #include "settings.def"
 };
 
-/* Variables of diurnal's that are no settings. */
+/* Variables with the prefix that are no settings. */
 static const char *const others[] = {
-    "DIURNAL_URL", "DIURNAL_TOKEN", "DIURNAL_CA", /* of the commands that ask a daemon */
-    "DIURNAL_TEST_SEED",                          /* of the tests, which run this program too */
+    "DIURNAL_URL", "DIURNAL_TOKEN", "DIURNAL_CA", /* of the commands that send requests */
+    "DIURNAL_TEST_SEED",                          /* of the tests, which run this program */
 };
 enum { OTHERS = sizeof others / sizeof others[0] };
 
-/* What one place says, before it is judged. */
+/* The unchecked values of one place. */
 typedef struct given {
     const char *values[DN_SETTINGS]; /* NULL: nothing */
 } given;
@@ -91,7 +90,7 @@ int dn_settings_load(dn_settings_input *input, dn_settings **out_settings, char 
     if (rc == DN_OK) rc = environment_read(input->environ, &variables, &state_directory, why);
     if (rc == DN_OK) rc = defaults_apply(s, state_directory, why);
 
-    /* Which file it is has to be known before there is one to be laid under the others. */
+    /* The file must be known before its values are applied under the others. */
     config.values[DN_SETTING_config] = variables.values[DN_SETTING_config];
     if (rc == DN_OK) rc = given_apply(s, &config, DN_FROM_ENVIRONMENT, why);
     config.values[DN_SETTING_config] = flags.values[DN_SETTING_config];
@@ -144,14 +143,14 @@ static int flags_read(dn_settings_input *input, given *out_given, char *why) {
     return rc;
 }
 
-/* The flag at argv[*at], and its value, which may be the next argument. */
+/* Reads the flag at argv[*at] and its value, which may be the next argument. */
 static int flag_read(dn_settings_input *input, int *at, given *out_given, char *why) {
     const char *const arg = input->argv[*at];
     const char *const name = arg + 2;
     const size_t      len = strncmp(arg, "--", 2) == 0 ? strcspn(name, "=") : 0;
     const char       *value = len > 0 && name[len] == '=' ? name + len + 1 : NULL;
     const char      **place = NULL;
-    const char       *wants = NULL; /* what its value is called */
+    const char       *wants = NULL; /* name of its value */
     int               found = -1;
 
     if (len == 0) return flag_refuse(input, arg, strlen(arg), why);
@@ -230,7 +229,7 @@ static int environment_read(char *const *environment, given *out_given,
         for (size_t i = 0; i < DN_SETTINGS && !known; i++) {
             dn_setting_variable(i, name);
             known = strlen(name) == len && memcmp(name, text, len) == 0;
-            /* Of two that are alike getenv finds the first, and so does everybody else. */
+            /* Of two variables of one name the first counts, as with getenv. */
             if (known && !out_given->values[i]) out_given->values[i] = text + len + 1;
         }
         if (!known) return variable_refuse(text, len, why);
@@ -259,7 +258,7 @@ static int variable_refuse(const char *name, size_t len, char *why) {
                      quoted);
 }
 
-/* ---- Laying one on the other ---- */
+/* ---- Applying the places ---- */
 
 static int defaults_apply(dn_settings *s, const char *state_directory, char *why) {
     char fault[INI_WHY];
@@ -272,7 +271,7 @@ static int defaults_apply(dn_settings *s, const char *state_directory, char *why
         assert(rc == DN_OK || rc == DN_ENOMEM);
     }
     if (rc < 0 || !state_directory || *state_directory != '/') return rc;
-    /* systemd sets it where a unit says StateDirectory=; of several, parted by colons, the first is ours. */
+    /* systemd sets it for StateDirectory= in a unit; of several, separated by colons, the first counts. */
     rc = value_apply(s, DN_SETTING_data, state_directory, strcspn(state_directory, ":"),
                      (dn_setting_source){.from = DN_FROM_STATE_DIRECTORY}, fault);
     return rc == DN_EINVAL
@@ -353,7 +352,7 @@ static int file_on_line(void *context, const char *key, const char *value, size_
 
 /* ---- Values ---- */
 
-/* DN_EINVAL: fault (INI_WHY bytes) says what is wrong with the value, and s is as it was. */
+/* DN_EINVAL: fault (INI_WHY bytes) has the error, and s is unchanged. */
 static int value_apply(dn_settings *s, size_t i, const char *value, size_t len,
                        dn_setting_source source, char *fault) {
     const dn_setting *const setting = &dn_settings_table[i];
@@ -376,7 +375,7 @@ static int int_read(const dn_setting *setting, const char *value, size_t len, in
                     char *fault) {
     const bool negative = len > 0 && *value == '-';
     bool       bad = len == (size_t)negative;
-    bool       far = false; /* further than 64 bits reach */
+    bool       far = false; /* more than 64 bits */
     int64_t    number = 0;
     char       quoted[DN_TEXT_QUOTED];
 
@@ -400,8 +399,8 @@ static int int_read(const dn_setting *setting, const char *value, size_t len, in
     return DN_OK;
 }
 
-/* By hand: strtod takes " 0x1p-3", "nan", and in some locales a comma. Up to 15 digits both parts of the division are
- * exact, so its result is the double nearest to the text. */
+/* strtod would accept " 0x1p-3", "nan", and in some locales a comma. Up to 15 digits both operands of the division are
+ * exact, so the result is the double nearest to the text. */
 static int real_read(const dn_setting *setting, const char *value, size_t len, double *out_value,
                      char *fault) {
     const bool negative = len > 0 && *value == '-';
@@ -488,7 +487,7 @@ static bool is_text(const dn_setting *setting) {
     return setting->type == DN_SETTING_TEXT || setting->type == DN_SETTING_ADDR;
 }
 
-/* A name or an address, brackets round one of IPv6, and a port; whether there is such a one the listener finds out. */
+/* A name or an address, in brackets for IPv6, and a port. The listener finds out if it exists. */
 static bool is_address(const char *value, size_t len) {
     const char *const colon = memrchr(value, ':', len);
     const size_t      host = colon ? (size_t)(colon - value) : 0;
@@ -504,7 +503,7 @@ static bool is_address(const char *value, size_t len) {
     return !memchr(value, ':', host);
 }
 
-/* ---- What goes together ---- */
+/* ---- Values together ---- */
 
 int dn_settings_check(const dn_settings *s, char *why) {
     const int64_t window_ms = s->window_minutes * 60000;
@@ -574,7 +573,7 @@ static int setting_find(const char *key) {
     return -1;
 }
 
-/* Where a value was set, as the begin of a sentence about it. */
+/* Writes the place of a value, as the beginning of an error. */
 static void place_write(const dn_settings *s, size_t i, char *out, size_t size) {
     char name[DN_SETTING_NAME];
 
@@ -595,9 +594,8 @@ static void place_write(const dn_settings *s, size_t i, char *out, size_t size) 
     case DN_FROM_STATE_DIRECTORY: (void)snprintf(out, size, "%s", dn_settings_table[i].key); return;
     }
 }
-}
 
-/* What is wrong with a value, and what would be right. */
+/* Writes the fault of a value, and its default. */
 static int fault_of(const dn_setting *setting, char *fault, const char *format, ...) {
     va_list args;
     int     used;

@@ -1,8 +1,7 @@
-/* settings.h - what `diurnal serve` goes by, and where each value came from.
- * A setting is a flag, else a DIURNAL_ variable, else a line of the file, else its default; settings.def has them
- * all. Whatever is not understood is refused, wherever it stands and also where another value would win: a
- * typing error must never run for months as a default. Reads the file it is told to read, and nothing else of the
- * world; any thread. */
+/* settings.h - the settings of `diurnal serve`, and the source of each value.
+ * A setting is a flag, else a DIURNAL_ variable, else a line of the file, else its default; settings.def has them all. Anything
+ * unknown is refused, even if another value would override it: a typing error must never run for months as a default. Reads
+ * only the named file; any thread. */
 #ifndef DIURNAL_CLI_SETTINGS_H
 #define DIURNAL_CLI_SETTINGS_H
 
@@ -52,7 +51,7 @@ typedef struct dn_setting_source {
     uint32_t        line; /* of the file named by `config` */
 } dn_setting_source;
 
-/* A text is never NULL. A word is which of its words it is, from 0: log_level is a dn_log_level. */
+/* A text is never NULL. A word is the index of its word, from 0: log_level is a dn_log_level. */
 #define DN_SETTING_C_INT  int64_t
 #define DN_SETTING_C_REAL double
 #define DN_SETTING_C_BOOL bool
@@ -69,32 +68,32 @@ typedef struct dn_settings {
 
 /* ---- Reading ---- */
 
-/* A flag that is no setting: a command's own. value is NULL if it is not given, "" if it is and takes none. */
+/* A command's own flag. value is NULL if the flag is missing, "" if it takes no value. */
 typedef struct dn_flag {
     const char *name; /* without -- */
-    const char *arg;  /* what --help calls its value; NULL: it takes none */
+    const char *arg;  /* name of its value in --help; NULL: takes none */
     const char *help;
     const char *value; /* borrowed from argv */
 } dn_flag;
 
 typedef struct dn_settings_input {
-    int          argc; /* what stands after the name of the command */
+    int          argc; /* the arguments after the name of the command */
     char *const *argv;
     char *const *environ; /* NULL-terminated */
-    dn_flag     *flags;   /* its values are set */
+    dn_flag     *flags;   /* their values are set here */
     size_t       flags_len;
-    const char **operands;     /* room for argc: what is no flag. NULL: there must not be any */
+    const char **operands;     /* room for argc operands. NULL: operands are refused */
     size_t       operands_len; /* is set */
 } dn_settings_input;
 
-/* DN_EINVAL: why (DN_SETTINGS_WHY bytes) has one line: where, what, and what would be right. A SIGHUP calls it
- * again with the same input, and leaves everything as it is if that fails. */
+/* DN_EINVAL: why (DN_SETTINGS_WHY bytes) has one line: place, fault and remedy. SIGHUP calls it again with the same input, and
+ * keeps the old settings on an error. */
 enum { DN_SETTINGS_WHY = 512 };
 DN_MUST_USE int dn_settings_load(dn_settings_input *input, dn_settings **out_settings, char *why);
 void            dn_settings_free(dn_settings *settings); /* accepts NULL */
 static inline void dn_settings_freep(dn_settings **settings) { dn_settings_free(*settings); }
 
-/* What no value can tell by itself: do they go together, and is there what `serve` needs? As dn_settings_load. */
+/* Checks that the values fit together and that `serve` has what it needs. Errors as dn_settings_load. */
 DN_MUST_USE int dn_settings_check(const dn_settings *settings, char *why);
 
 /* The URL of the store in the directory that --data names. Of a path too long for a store the URL is cut, and
@@ -104,7 +103,7 @@ typedef struct dn_data_url {
 } dn_data_url;
 dn_data_url dn_data_url_of(const char *data);
 
-/* Is the value of that setting the same in both? For telling what a SIGHUP changes. */
+/* True if the setting has the same value in both. SIGHUP reports the others. */
 bool dn_settings_same(const dn_settings *a, const dn_settings *b, size_t setting);
 
 /* ---- Showing ---- */
@@ -113,8 +112,8 @@ bool dn_settings_same(const dn_settings *a, const dn_settings *b, size_t setting
  * "source": "default"|"file"|"environment"|"flag", "at", "live"}]}. DN_EIO: out does not take it. */
 DN_MUST_USE int dn_settings_show(const dn_settings *settings, bool json, FILE *out);
 
-/* A runner as it may be shown, for free(): of a URL *** for user, password and query, which is where people put tokens;
- * of a command for what stands after the program, for the same reason. NULL: out of memory. */
+/* A runner for display, for free(): *** replaces user, password and query of a URL and the arguments of a command, because
+ * these may contain tokens. NULL: out of memory. */
 char *dn_settings_masked_copy(const char *url);
 
 /* The name of a setting's flag (with --) or variable. */

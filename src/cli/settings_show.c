@@ -1,4 +1,4 @@
-/* settings_show.c - the settings, as a person, a program or a file wants them. */
+/* settings_show.c - prints the settings as a file or as JSON. */
 #define _GNU_SOURCE /* mempcpy */
 #include "settings.h"
 
@@ -34,7 +34,7 @@ static int show_text(const dn_settings *s, FILE *out) {
         char *const source = source_copy(s, i);
 
         if (quoted && source) {
-            /* What a file may not have, or would have wrong, stands there as a comment. */
+            /* A masked value, or `config`, is a comment, because a file cannot have it. */
             const bool comment = masked || i == DN_SETTING_config;
             const int  used =
                 fprintf(out, "%s%s = %s", comment ? "# " : "", dn_settings_table[i].key, quoted);
@@ -97,7 +97,7 @@ static json_t *value_json(const dn_settings *s, size_t i, const char *text) {
     return NULL;
 }
 
-/* As a file would have it, but for the quotes. NULL: out of memory. */
+/* The value as in a file, without quotes. NULL: out of memory. */
 static char *value_copy(const dn_settings *s, size_t i, bool *out_masked) {
     const dn_setting *const setting = &dn_settings_table[i];
     const void *const       field = field_of(s, i);
@@ -157,7 +157,7 @@ char *dn_settings_masked_copy(const char *url) {
     return copy;
 }
 
-/* With quotes where ini.c would read another value without them. */
+/* With quotes if ini.c would read another value without them. */
 static char *quoted_copy(const char *value) {
     const size_t len = strlen(value);
     char *const  copy = malloc(2 * len + 3);

@@ -1,4 +1,4 @@
-/* simulate_shortest.h - the first seed that failed, made as short as it goes: for people, and as JSON. */
+/* simulate_shortest.h - shortens the first failing seed, and prints it as text or JSON. */
 #ifndef DIURNAL_CLI_SIMULATE_SHORTEST_H
 #define DIURNAL_CLI_SIMULATE_SHORTEST_H
 
@@ -9,16 +9,15 @@
 
 typedef struct simulate_shortest {
     shrunk least;
-    char   path
-        [256]; /* of a trace which fails when it is replayed; "": a trace cannot say all of it */
+    char   path[256]; /* a trace that fails when replayed; "": a trace cannot express the plan */
 } simulate_shortest;
 
-/* f: what the range came to; it was found, and no signal ended it. DN_ENOMEM. */
+/* f: the failing seed of the range; no signal ended it. DN_ENOMEM. */
 DN_MUST_USE int simulate_shortest_of(const simulate_range *r, const simulate_found *f,
                                      uint32_t runs_max, simulate_shortest *out_shortest);
 void            simulate_shortest_done(simulate_shortest *s);
 
-/* program: what runs the trace again. */
+/* program: argv[0], for the command that replays the trace. */
 void simulate_shortest_print(const simulate_shortest *s, const simulate_found *f,
                              const char *program);
 /* NULL: out of memory. */

@@ -1,5 +1,5 @@
 /* startup.c - see startup.h.
- * One question is under way at a time; `asked` says which, and with that what its answer means. */
+ * One call is in progress at a time; `asked` says which, and so what its answer means. */
 #include "startup.h"
 
 #include "demo_users.h"
@@ -25,7 +25,7 @@ typedef enum asked {
     ASKED_TICK,  /* are the users loaded? */
     ASKED_LIST,  /* which of the demo's users are there? */
     ASKED_SET,   /* those that are not */
-    ASKED_QUEUE, /* how it goes: three questions, then a line, and after a while again */
+    ASKED_QUEUE, /* the status line: three calls, then a line, then a pause */
     ASKED_EXECUTOR,
     ASKED_TOTALS,
 } asked;
@@ -49,8 +49,8 @@ static int startup_on_failed(dn_self *self, void *state, const dn_msg *msg);
 static const dn_handler startup_handlers[] = {
     {MSG_STATUS, startup_on_answer},
     {MSG_KV_ANSWER, startup_on_answer},
-    {HERALD_GO_ON, startup_on_go_on},        /* timer: the next question */
-    {DN_MSG_CALL_FAILED, startup_on_failed}, /* the same one again, in a little while */
+    {HERALD_GO_ON, startup_on_go_on},        /* timer: the next call */
+    {DN_MSG_CALL_FAILED, startup_on_failed}, /* the same call again, after a pause */
 };
 
 static const dn_class startup_class = {
@@ -69,7 +69,7 @@ static int startup_init(dn_self *self, void *state, const void *config) {
     return DN_OK;
 }
 
-/* ---- Asking ---- */
+/* ---- Calls ---- */
 
 static void call(dn_self *self, startup *h, asked what, const char *whom, uint32_t kind,
                  const void *body, size_t size) {
@@ -92,7 +92,7 @@ static void ask_for_totals(dn_self *self, startup *h) {
     call(self, h, ASKED_TOTALS, ACTOR_KV, MSG_KV_TOTALS, &t, sizeof t);
 }
 
-/* A set that failed may have been done all the same: the list says what is left to do. */
+/* A failed set may have been done anyway, so the list is read again. */
 static void ask(dn_self *self, startup *h, asked what) {
     switch (what) {
     case ASKED_TICK: call(self, h, what, ACTOR_TICK, MSG_ASK_STATUS, NULL, 0); return;
@@ -157,7 +157,7 @@ static void remember_who_is_there(dn_self *self, startup *h, const dn_kv_list_an
     }
 }
 
-/* To the letter: those whose cutoff has just passed are finalized at the next tick, which is something to see. */
+/* `letter`: users whose cutoff has just passed start today, so the next tick finalizes them for the demo. */
 static size_t put_batch(dn_self *self, startup *h) {
     size_t bytes = 0;
 
@@ -198,9 +198,9 @@ static void on_list(dn_self *self, startup *h, const dn_kv_list_answer *list) {
     else call(self, h, ASKED_SET, ACTOR_KV, MSG_KV_SET, h->batch, bytes);
 }
 
-/* ---- How it goes ---- */
+/* ---- Status line ---- */
 
-/* A terminal that has been told to wait (Ctrl-S) must not hold up the planner, who lives on this loop too. */
+/* A stopped terminal (Ctrl-S) must not block the planner, which runs on this loop too. */
 static bool there_is_room(void) {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
 

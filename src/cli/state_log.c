@@ -1,6 +1,5 @@
 /* state_log.c - see state_log.h.
- * It asks all at once and writes a line for each answer, so that one part that stands still hides no other. A crash costs
- * those lines. */
+ * It sends all calls at once and logs each answer, so that a stalled part hides no other. A crash costs those lines. */
 #include "state_log.h"
 
 #include "api/signals.h"
@@ -13,7 +12,7 @@
 
 enum { STATE_WANTED = MSG_OWN, CALL_MS = 5000 };
 
-/* Who is asked, in the order of the lines if all answer at once. */
+/* The called actors, in the order of the lines if all answer at once. */
 typedef enum part { PART_TICK, PART_QUEUE, PART_EXECUTOR, PART_STORE, PARTS } part;
 
 static const struct {
@@ -27,7 +26,7 @@ static const struct {
 };
 
 typedef struct state_log {
-    dn_call_id asked[PARTS]; /* 0: it has answered */
+    dn_call_id asked[PARTS]; /* 0: answered */
 } state_log;
 
 static int state_log_init(dn_self *self, void *state, const void *config);
@@ -37,10 +36,10 @@ static int state_log_on_report(dn_self *self, void *state, const dn_msg *msg);
 static int state_log_on_failed(dn_self *self, void *state, const dn_msg *msg);
 
 static const dn_handler state_log_handlers[] = {
-    {STATE_WANTED, state_log_on_wanted},       /* SIGUSR1: ask all */
+    {STATE_WANTED, state_log_on_wanted},       /* SIGUSR1: call all */
     {MSG_STATUS, state_log_on_status},         /* a line */
     {DN_MSG_REPORT, state_log_on_report},      /* a line for a loop */
-    {DN_MSG_CALL_FAILED, state_log_on_failed}, /* a line that says so */
+    {DN_MSG_CALL_FAILED, state_log_on_failed}, /* a line for an actor without an answer */
 };
 
 static const dn_class state_log_class = {
@@ -59,7 +58,7 @@ static void log_unanswered(part of) {
     dn_log(DN_LOG_WARN, "daemon.state", "%s does not answer", parts[of].actor);
 }
 
-/* Another signal begins anew: an answer to the one before is then of no part. */
+/* Another signal starts over: answers to the previous one match no part. */
 static int state_log_on_wanted(dn_self *self, void *state, const dn_msg *msg) {
     state_log *s = state;
 
@@ -75,7 +74,7 @@ static int state_log_on_wanted(dn_self *self, void *state, const dn_msg *msg) {
     return DN_OK;
 }
 
-/* PARTS: an answer that is not waited for any more. */
+/* PARTS: the answer is obsolete. */
 static part part_of(state_log *s, dn_call_id call) {
     for (int i = 0; i < PARTS; i++) {
         if (s->asked[i] != call) continue;

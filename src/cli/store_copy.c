@@ -1,7 +1,7 @@
 /* store_copy.c - see store_copy.h.
- * The daemon is told a path, so there has to be a name; it stands in a directory of its own, because that is what the
- * store's door opens, and so that all that is left of a killed one can be found. The lock of the data directory
- * itself (the daemon's is that of a file in it) says whether somebody is at it still. */
+ * The daemon needs a path for the copy. The copy has a directory of its own, because a store opens a directory, and so that
+ * remains of a killed process can be found. A lock on the data directory itself (the daemon locks a file in it) allows one
+ * check at a time. */
 #include "store_copy.h"
 
 #include "endings.h"
@@ -17,17 +17,17 @@
 #include <unistd.h>
 
 #define COPY_DIR  "check-copy"
-#define COPY_FILE "diurnal.db" /* what begins so is ours: the copy, and what becomes one */
+#define COPY_FILE "diurnal.db" /* files with this prefix are ours: the copy, finished or not */
 
 enum {
     PATH_ROOM = 4096 + 64,
-    ROOM_LEFT = 1 << 20, /* and an eighth of the copy: for what the daemon writes meanwhile */
+    ROOM_LEFT = 1 << 20, /* plus an eighth of the copy: for what the daemon writes meanwhile */
 };
 
 typedef struct copying {
     const char *data;
     int         data_fd, dir_fd;
-    bool        is_made; /* the directory is there */
+    bool        is_made; /* the directory exists */
 } copying;
 
 /* ---- The directory ---- */
@@ -45,7 +45,7 @@ static int lock_take(copying *k) {
     return complain(DN_EXIT_FAILED, "%s: another check is running; wait until it ends", k->data);
 }
 
-/* Nothing but what we name so: whatever else somebody may keep there is not ours. */
+/* Removes only files with our prefix; other files are not ours. */
 static void dir_empty(const copying *k) {
     const int            fd = openat(k->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR                 *all = fd < 0 ? NULL : fdopendir(fd);
@@ -61,7 +61,7 @@ static void dir_empty(const copying *k) {
     (void)closedir(all);
 }
 
-/* The daemon writes into it, whoever we are. */
+/* The daemon must be able to write into it, whichever user runs this command. */
 static int dir_make(copying *k) {
     struct stat data, dir;
 
@@ -94,13 +94,14 @@ static uint64_t size_of(const copying *k, const char *name) {
     return fstatat(k->data_fd, name, &about, 0) == 0 ? (uint64_t)about.st_size : 0;
 }
 
-/* A copy that fills the disk would make the daemon wait, so it is not begun. */
+/* A copy that fills the disk would stop the daemon's writes, so it is not started. */
 static int look_for_room(const copying *k) {
     const uint64_t copy = size_of(k, "diurnal.db") + size_of(k, "diurnal.db-wal");
     const uint64_t wanted = copy + copy / 8 + ROOM_LEFT;
     struct statvfs disk;
 
-    if (fstatvfs(k->data_fd, &disk) < 0) return DN_EXIT_DONE; /* then it shows when it is met */
+    if (fstatvfs(k->data_fd, &disk) < 0)
+        return DN_EXIT_DONE; /* a full disk is then reported later */
     const uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (room >= wanted) return DN_EXIT_DONE;
     return complain(DN_EXIT_FAILED,

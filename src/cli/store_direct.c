@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A store of our own comes before a daemon somewhere else that nobody has named. */
+/* A store in the data directory comes before a daemon elsewhere that no flag names. */
 static bool store_comes_first(const call *c) {
     char              path[4096 + 32], why[DN_STORE_WHY];
     const dn_data_url url = dn_data_url_of(c->settings->data);

@@ -18,7 +18,7 @@
 
 #define DEMO_DATA "./diurnal-demo"
 
-/* is_heeded: the command is one that looks at the variable. */
+/* is_heeded: the command reads the variable. */
 static const char *given(const call *c, const char *flag, const char *variable, bool is_heeded) {
     const char *value = flag ? call_flag(c, flag) : NULL;
 
@@ -30,15 +30,15 @@ static dn_setting_from data_from(const call *c) {
     return c->settings->sources[DN_SETTING_data].from;
 }
 
-/* A flag comes before the environment, also where the one says a directory and the other a URL. */
+/* A flag comes before the environment, even if the flag names a directory and the variable a URL. */
 const char *target_named(const call *c) {
     return given(c, "url", "DIURNAL_URL", c->command->asks && data_from(c) != DN_FROM_FLAG);
 }
 
 /* ---- The token ---- */
 
-/* It goes into the head of a request: nothing but what a token is made of, and nothing that is another secret, or the
- * first line of a file that was meant for something else. */
+/* The token goes into a request header. Accept only the characters of a token and its prefix, so that no other secret or
+ * file is sent by mistake. */
 static bool is_token(const char *text) {
     if (strncmp(text, DN_TOKEN_BEGIN, sizeof DN_TOKEN_BEGIN - 1) != 0) return false;
     for (const char *at = text; *at; at++)
@@ -79,7 +79,7 @@ static char *admin_path_copy(const call *c) {
     return path;
 }
 
-/* As the daemon made it at its first start, if this user may read it. */
+/* Reads the token that the daemon wrote at its first start. */
 static int token_of_data(const call *c, target *t, char *why) {
     char *path = admin_path_copy(c);
     int   rc = path ? token_of_file(t, path, why) : DN_ENOMEM;
@@ -96,7 +96,7 @@ static int token_of_data(const call *c, target *t, char *why) {
     return rc;
 }
 
-/* DN_EDEAD: none was given. */
+/* DN_EDEAD: no token was given. */
 static int token_given(const call *c, target *t, char *why) {
     const char *path = given(c, "token-file", NULL, false),
                *token = given(c, NULL, "DIURNAL_TOKEN", c->command->asks || c->command->asks_here);
@@ -117,7 +117,7 @@ static bool runs_in(const char *data) {
     return dn_store_held(url.text, &hold, why) == DN_OK && hold.held;
 }
 
-/* A directory that is merely here may be anybody's, as in /tmp; one that is named is that of its owner. */
+/* A default directory may belong to anybody, as in /tmp; a named directory is trusted if its owner wrote the file. */
 static bool is_trusted(const call *c, uint32_t owner) {
     struct stat about;
 
@@ -144,7 +144,7 @@ static int nobody_runs(const call *c, char *why) {
         data);
 }
 
-/* Of the daemon that runs in the data directory. DN_EDEAD: none does. */
+/* The address of the daemon of the data directory. DN_EDEAD: none runs. */
 static int address_of_data(const call *c, target *t, char *why) {
     const char       *data = c->settings->data;
     const dn_data_url url = dn_data_url_of(data);
@@ -185,7 +185,7 @@ static int address_named(target *t, const char *url, const char *from, char *why
     return DN_OK;
 }
 
-/* Is who is named the daemon of the directory? Then he is known as that one is, by its key too. */
+/* True if the named daemon is that of the directory; then its key is pinned as well. */
 static bool is_of_data(const call *c, target *t) {
     target own = {.url = ""};
     char   why[TARGET_WHY];

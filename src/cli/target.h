@@ -1,8 +1,8 @@
-/* target.h - which daemon a command is for, and by which token it asks.
- * --url, else DIURNAL_URL unless --data is a flag, else whoever runs in the data directory (url_file.h), else, where no
- * directory was named, the default address. A token is --token-file's, else DIURNAL_TOKEN's, else the data directory's own.
- * That one goes to the daemon of its directory alone, also where that is named by its URL: anywhere else anybody may
- * listen. */
+/* target.h - finds the daemon that a command sends requests to, and the token for it.
+ * The daemon is the one of --url, else of DIURNAL_URL unless --data is a flag, else the one that runs in the data directory
+ * (url_file.h), else, if no directory was named, the one at the default address. The token is that of --token-file, else
+ * DIURNAL_TOKEN, else the data directory's own. The own token is sent only to the daemon of its directory, also if that
+ * daemon is named by its URL: at any other address any process may listen. */
 #ifndef DIURNAL_CLI_TARGET_H
 #define DIURNAL_CLI_TARGET_H
 
@@ -21,11 +21,11 @@ typedef struct target {
     bool        is_named;                 /* --url, DIURNAL_URL: it may be another machine */
 } target;
 
-/* Where the user says the daemon is; NULL: he does not, or the command is one that looks at a data directory. */
+/* The URL that the user gave; NULL: none, or the command needs a data directory. */
 const char *target_named(const call *c);
 
-/* DN_OK; DN_EDEAD: no daemon runs there; DN_EINVAL: something that was given is wrong; DN_EIO: anything else. why
- * (TARGET_WHY bytes) says what, where, and what would be right. */
+/* DN_EDEAD: no daemon runs there. DN_EINVAL: a flag or variable is wrong. DN_EIO: any other error. why (TARGET_WHY bytes) has
+ * place, fault and remedy. */
 DN_MUST_USE int target_find(const call *c, target *out, char *why);
 
 #endif

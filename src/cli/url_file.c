@@ -17,7 +17,7 @@ static void path_of(const char *data, const char *end, char path[PATH]) {
     (void)snprintf(path, PATH, "%s/url%s", data, end);
 }
 
-/* "0.0.0.0:1440" can be listened at, and not be asked. */
+/* "0.0.0.0:1440" is an address to listen at, not to connect to. */
 static void reachable(const char *listens, char out[URL_FILE_LINE]) {
     const char *port = strrchr(listens, ':');
 
@@ -28,7 +28,7 @@ static void reachable(const char *listens, char out[URL_FILE_LINE]) {
     else (void)snprintf(out, URL_FILE_LINE, "%s", listens);
 }
 
-/* Whole or not at all. It need not outlive the power: then there is no daemon either. */
+/* Writes the file whole or not at all. No sync: after a power failure no daemon runs either. */
 int url_file_put(const char *data, const char *listens, const char *sign, const char *pin,
                  char *why) {
     char path[PATH], fresh[PATH], host[URL_FILE_LINE], text[4 * URL_FILE_LINE];

@@ -1,4 +1,4 @@
-/* wire.c - see wire.h. libcurl's multi interface, with a single transfer: so that waiting is ours, and ends when we say. */
+/* wire.c - see wire.h. Uses libcurl's multi interface for a single transfer, so that a wait can be ended from here. */
 #include "wire.h"
 
 #include "base/array.h"
@@ -16,7 +16,7 @@ enum {
     PATIENCE_SECONDS = 90,
     LOOK_MS = 1000,
     ALIVE_SECONDS = 30,
-    ANSWER_MAX = 64 << 20, /* a hundred times the longest there is */
+    ANSWER_MAX = 64 << 20, /* a hundred times the longest answer of a daemon */
     UPLOAD_BUFFER = 256 << 10,
 };
 
@@ -30,7 +30,7 @@ struct wire {
     size_t             len, cap;
     const wire_body   *body;
     bool               read_failed, too_long;
-    time_t             moved_at; /* something came or went */
+    time_t             moved_at; /* the last byte sent or received */
     int                until;    /* see wire_waits_until */
 };
 
@@ -59,7 +59,7 @@ static size_t on_bytes(char *bytes, size_t one, size_t len, void *context) {
     return len;
 }
 
-/* However long that takes, it is not the daemon who is slow. */
+/* Resets the timeout, because a slow input is not a slow daemon. */
 static size_t on_wanted(char *bytes, size_t one, size_t max, void *context) {
     wire         *w = context;
     const ssize_t got = w->body->read(w->body->context, bytes, one * max);
@@ -180,7 +180,7 @@ static int failed_by(const wire *w, CURLcode code, char *why) {
 
 /* ---- Asking ---- */
 
-/* The connection of a transfer that is given up is closed. */
+/* Closes the connection of a transfer that is given up. */
 static int wait_for_end(wire *w, wire_patience patience, CURLcode *out_code, char *why) {
     struct curl_waitfd until = {.fd = w->until, .events = CURL_WAIT_POLLIN};
     int                running = 1, left;
@@ -208,7 +208,7 @@ static bool add_field(wire *w, const char *field) {
     return more != NULL;
 }
 
-/* To wait for a "100 Continue" would cost a second where nobody says it. */
+/* Waiting for "100 Continue" would cost a second with a server that never sends it. */
 static bool set_fields(wire *w, const wire_body *body) {
     char type[128];
 
@@ -218,7 +218,7 @@ static bool set_fields(wire *w, const wire_body *body) {
     if (!body) return true;
     (void)snprintf(type, sizeof type, "Content-Type: %s", body->type);
     if (!add_field(w, type)) return false;
-    /* How long a file is, is not said: it may grow, or shrink, while it is read. */
+    /* No length is sent for a file, because the file may grow or shrink while it is read. */
     return body->bytes || add_field(w, "Transfer-Encoding: chunked");
 }
 
