@@ -3,9 +3,9 @@
 #ifndef DIURNAL_SUPERVISOR_SUP_H
 #define DIURNAL_SUPERVISOR_SUP_H
 
+#include "child_names.h"
 #include "diurnal/supervisor.h"
 #include "intensity.h"
-#include "child_names.h"
 
 /* ---- A child ---- */
 
