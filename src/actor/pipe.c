@@ -1,6 +1,8 @@
 /* pipe.c - see pipe.h. */
 #include "pipe.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 /* From this size on a message takes the pipe's own buffer. Below, a copy is cheaper than another buffer: the runtime
@@ -43,6 +45,8 @@ static void pipe_release(void *pipe) {
     gathered_drop(p); /* the messages that wait belong to the actor, and go with it */
     bytes_free(p->bytes);
     p->bytes = NULL;
+    free(p->waiting);
+    p->waiting = NULL;
 }
 
 void dn_pipe_init_owning(dn_self *self, dn_pipe *p, const char *name, uint32_t kind,
@@ -57,7 +61,7 @@ void dn_pipe_init(dn_self *self, dn_pipe *p, const char *name, uint32_t kind) {
 
 /* A dead receiver reloads its state on restart, so drop what was queued for it. */
 static void waiting_drop(dn_self *self, dn_pipe *p) {
-    for (uint32_t i = 0; i < p->waiting_len; i++) dn_msg_free(self, p->waiting[i]);
+    for (size_t i = 0; i < p->waiting_len; i++) dn_msg_free(self, p->waiting[i]);
     p->waiting_len = 0;
 }
 
@@ -124,7 +128,8 @@ static void pipe_send(dn_self *self, dn_pipe *p) {
         if (m) dn_msg_free(self, m);
         return;
     }
-    dn_require(p->waiting_len < DN_PIPE_WAITING_MAX);
+    if (DN_ARRAY_RESERVE(p->waiting, p->waiting_cap, p->waiting_len + 1) < 0)
+        dn_fail_code(DN_ENOMEM, "no memory for the messages that wait");
     p->waiting[p->waiting_len++] = m;
     if (p->waiting_len == 1) pipe_wait(self, p);
 }
@@ -147,15 +152,15 @@ void dn_pipe_flush(dn_self *self, dn_pipe *p) {
 }
 
 void dn_pipe_on_room(dn_self *self, dn_pipe *p) {
-    uint32_t sent = 0;
-    int      rc = DN_OK;
+    size_t sent = 0;
+    int    rc = DN_OK;
 
     while (sent < p->waiting_len && rc == DN_OK) {
         rc = dn_send_take(self, p->to, p->waiting[sent]);
         if (rc == DN_OK) sent++;
     }
     p->waiting_len -= sent;
-    memmove(p->waiting, p->waiting + sent, p->waiting_len * sizeof *p->waiting);
+    if (sent > 0) memmove(p->waiting, p->waiting + sent, p->waiting_len * sizeof *p->waiting);
     if (rc == DN_EDEAD) waiting_drop(self, p);
     else if (p->waiting_len > 0) pipe_wait(self, p);
     else dn_pipe_flush(self, p); /* what was gathered meanwhile */

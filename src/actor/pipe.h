@@ -30,20 +30,20 @@ static inline size_t dn_pipe_stride(size_t size) { return (size + 7) & ~(size_t)
 
 /* ---- Writing ---- */
 
-enum { DN_PIPE_BYTES = 16384, DN_PIPE_WAITING_MAX = 64 };
+enum { DN_PIPE_BYTES = 16384 };
 
 /* Releases what an entry owns (a reference to a blob, say) and returns the distance to the next entry. */
 typedef size_t dn_pipe_release_fn(void *entry);
 
-/* A sender that adds entries only while the pipe is free never fills `waiting`; one that does not, fails there. */
+/* `waiting` grows as the sender goes on adding, so a sender bounds it by adding only what it has in hand. */
 typedef struct dn_pipe {
     dn_ref              to;
     uint32_t            kind;
     uint32_t            len;     /* bytes gathered */
     unsigned char      *bytes;   /* NULL: none yet, or the last message took them */
     dn_pipe_release_fn *release; /* NULL: entries own nothing */
-    dn_msg             *waiting[DN_PIPE_WAITING_MAX]; /* for a place in the mailbox; oldest first */
-    uint32_t            waiting_len;
+    dn_msg            **waiting; /* for a place in the mailbox; oldest first */
+    size_t              waiting_len, waiting_cap;
 } dn_pipe;
 
 /* Call in init. name: the receiver's. */

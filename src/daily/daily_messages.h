@@ -104,6 +104,7 @@ typedef struct dn_change {
     uint8_t  status;
     bool     removed;
     bool     by_request; /* registered, changed or removed on request: it may contradict a plan */
+    bool     is_last;    /* of its commit: whoever has it knows the whole commit */
     bool     is_new;     /* registered by this commit: no plan can know it yet */
     uint8_t  id_len;     /* 0: the receiver knows the user by its registration */
     char     id[];

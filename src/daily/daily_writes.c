@@ -367,8 +367,7 @@ static void set_answer(dn_self *self, dn_kv *k, const dn_msg *request,
 
     static_assert(DN_KV_CALL_WRITES_MAX * sizeof *answers <= DN_KV_ANSWER_BYTES,
                   "one answer holds all");
-    if (len == 0) len = 1; /* an invalid request */
-    dn_require(len <= DN_KV_CALL_WRITES_MAX);
+    if (len == 0 || len > DN_KV_CALL_WRITES_MAX) len = 1; /* an invalid request */
     for (size_t i = 0; i < len; i++)
         answers[i] = status == DN_OK ? (dn_kv_set_answer){DN_OK, results[i].wrote, results[i].user}
                                      : (dn_kv_set_answer){.status = status, .wrote = DN_WROTE_GONE};
@@ -378,7 +377,9 @@ static void set_answer(dn_self *self, dn_kv *k, const dn_msg *request,
 /* ---- Removing ---- */
 
 static int remove_check(const dn_msg *msg) {
-    return DN_BODY(dn_kv_id, msg)->len > 0 ? DN_OK : DN_EDEAD;
+    if (dn_msg_size(msg) != sizeof(dn_kv_id)) return DN_EINVAL;
+    const uint8_t len = DN_BODY(dn_kv_id, msg)->len;
+    return len > 0 && len <= DN_ID_MAX ? DN_OK : DN_EDEAD;
 }
 
 static void remove_fill(void *part, const void *entry, dn_kv_instant now, dn_write *write) {
@@ -413,8 +414,8 @@ static void remove_answer(dn_self *self, dn_kv *k, const dn_msg *request,
 
 /* ---- After a commit: tick and queue hear what changed ---- */
 
-static void add_change(dn_self *self, dn_pipe *to, const dn_user_change *from, bool is_new,
-                       uint8_t id_len) {
+static void add_change(dn_self *self, dn_pipe *to, const dn_user_change *from, bool is_last,
+                       bool is_new, uint8_t id_len) {
     const dn_user *u = &from->user;
     dn_change     *c = dn_pipe_add(self, to, sizeof *c + id_len);
 
@@ -430,6 +431,7 @@ static void add_change(dn_self *self, dn_pipe *to, const dn_user_change *from, b
         .status = (uint8_t)u->status,
         .removed = from->removed,
         .by_request = from->by_request,
+        .is_last = is_last,
         .is_new = is_new,
         .id_len = id_len,
     };
@@ -447,8 +449,9 @@ static void changed(dn_self *self, dn_kv *k, void *part) {
     for (size_t i = 0; i < len; i++) {
         const dn_user_change *c = &p->changes[i];
         const bool is_new = c->by_request && p->new_from > 0 && c->user.registration >= p->new_from;
-        add_change(self, &p->to_tick, c, is_new, c->by_request ? c->user.id_len : 0);
-        add_change(self, &p->to_queue, c, is_new, c->user.id_len);
+        const bool is_last = i + 1 == len || p->changes[i + 1].seq != c->seq;
+        add_change(self, &p->to_tick, c, is_last, is_new, c->by_request ? c->user.id_len : 0);
+        add_change(self, &p->to_queue, c, is_last, is_new, c->user.id_len);
     }
     p->new_from = 0;
 }

@@ -86,13 +86,6 @@ const dn_class dn_queue_class = {
     .mailbox_max = 4096,
 };
 
-static size_t work_release(void *entry) {
-    dn_work *w = entry;
-
-    dn_blob_unref(w->body);
-    return DN_WORK_STRIDE(w);
-}
-
 static int queue_init(dn_self *self, void *state, const void *config) {
     queue *q = state;
 
@@ -102,7 +95,7 @@ static int queue_init(dn_self *self, void *state, const void *config) {
     /* Tickets that kv may still have from a queue before this one must not fit here. */
     q->records.tickets = dn_random(self) >> 1;
     dn_pipe_init(self, &q->offers, ACTOR_EXECUTOR, MSG_OFFER);
-    dn_pipe_init_owning(self, &q->work, ACTOR_EXECUTOR, MSG_WORK, work_release);
+    dn_pipe_init_owning(self, &q->work, ACTOR_EXECUTOR, MSG_WORK, dn_work_release);
     dn_pipe_init(self, &q->successes, ACTOR_KV, MSG_FINALIZE_SUCCESS);
     dn_pipe_init(self, &q->notes, ACTOR_KV, MSG_NOTE_ATTEMPTS);
     *(dn_offer *)dn_pipe_add(self, &q->offers, sizeof(dn_offer)) = (dn_offer){0}; /* a new source */
@@ -162,11 +155,14 @@ static bool plan_is_stale(dn_self *self, queue *q, const dn_attempt *a, queue_re
         records_begin_anew(r, a->registration, a->due, a->commit);
         return false;
     }
-    if (r->gone || dn_daily_is_finalized(&r->user, a->day)) return true;
-    if (a->commit < r->commit)
-        return !dn_daily_may_start(&r->user, a->day, q->config->window_minutes, dn_now_ms(self));
-    records_set_due(&q->records, r, a->due, a->commit);
-    return false;
+    if (r->gone || r->user.last_day >= a->day) return true; /* neither is ever undone */
+    if (a->commit > r->commit) {
+        records_set_due(&q->records, r, a->due, a->commit);
+        if (r->user.starts_on > a->day) r->user.starts_on = a->day;
+    }
+    if (a->day < r->user.starts_on) return true;
+    return a->commit < r->commit &&
+           !dn_daily_may_start(&r->user, a->day, q->config->window_minutes, dn_now_ms(self));
 }
 
 static void plan_one(dn_self *self, queue *q, const dn_attempt *a, queue_record *r) {

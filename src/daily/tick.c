@@ -201,8 +201,10 @@ static int tick_on_changed(dn_self *self, void *state, const dn_msg *msg) {
 
     assert(tick_is_sound(t));
     apply_all(t, msg, t->loaded);
-    for (DN_PIPE_EACH_ID(dn_change, c, msg))
-        if (c->commit > t->commit) t->commit = c->commit;
+    for (DN_PIPE_EACH_ID(dn_change, c, msg)) {
+        const uint64_t whole = c->is_last ? c->commit : c->commit - 1;
+        if (whole > t->commit) t->commit = whole;
+    }
     if (t->scanning) plan_changed(self, t, msg);
     return DN_OK;
 }
@@ -385,6 +387,7 @@ static int tick_on_over(dn_self *self, void *state, const dn_msg *msg) {
     tick *t = state;
 
     (void)msg;
+    pipes_flush(self, t); /* what plan_changed added */
     t->scanning = false;
     t->status.ticks++;
     t->status.took_us = (dn_mono_ns(self) - t->begun_ns) / 1000;

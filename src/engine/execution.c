@@ -1,8 +1,8 @@
 /* execution.c - runs one attempt.
  * It lives as long as its run: it begins the run, cuts it off at the timeout, and tells the executor when the run has
  * stopped (a run that was cut off: when its connection is closed or its processes are gone). If it crashes, its run is
- * cut off with it, and the executor hears of the crash from the supervisor. It ends with the executor, and with the
- * source that gave the work, because then nobody waits for the outcome. */
+ * cut off with it, and the executor hears of the crash from the supervisor. It ends with the executor. If the source
+ * that gave the work ends, it cuts its run off, because nobody waits for the outcome. */
 #include "execution.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ typedef struct execution {
     dn_ref   executor;
     uint64_t tag;
     dn_run  *run;
-    bool     cut;
+    bool     cut, abandoned; /* abandoned: its source has ended */
 } execution;
 
 static int execution_init(dn_self *self, void *state, const void *config);
@@ -99,7 +99,8 @@ static int execution_on_result(dn_self *self, void *state, const dn_msg *msg) {
     const execution *x = state;
     dn_run_result    result = *DN_BODY(dn_run_result, msg);
 
-    if (x->cut) result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
+    if (x->abandoned) result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_NONE, 0);
+    else if (x->cut) result = dn_run_result_of(DN_OUTCOME_TIMEOUT, DN_CODE_NONE, 0);
     else if (dn_run_outcome(result) == DN_OUTCOME_CRASH) dn_fail("the job crashed");
     const int rc = tell_executor(self, x, result);
     return rc == DN_OK || rc == DN_EDEAD ? DN_STOP : rc;
@@ -109,18 +110,18 @@ static int execution_on_timeout(dn_self *self, void *state, const dn_msg *msg) {
     execution *x = state;
 
     (void)msg;
+    if (!x->cut) dn_run_cut(x->run, self);
     x->cut = true;
-    dn_run_cut(x->run, self);
     return DN_OK;
 }
 
-/* The executor frees the slot when it hears of this end. */
+/* Nobody wants the outcome. The slot is free when the run has stopped, so cut it off and wait. */
 static int execution_on_down(dn_self *self, void *state, const dn_msg *msg) {
-    const execution  *x = state;
-    const dn_executed abandoned = {.tag = x->tag,
-                                   .result = dn_run_result_of(DN_OUTCOME_ERROR, DN_CODE_NONE, 0)};
+    execution *x = state;
 
     (void)msg;
-    const int rc = dn_send(self, x->executor, MSG_EXECUTED, &abandoned, sizeof abandoned);
-    return rc == DN_OK || rc == DN_EDEAD ? DN_STOP : rc;
+    x->abandoned = true;
+    if (!x->cut) dn_run_cut(x->run, self);
+    x->cut = true;
+    return DN_OK;
 }

@@ -112,6 +112,13 @@ static bool executor_is_sound(const executor *e) {
 
 /* ---- Start ---- */
 
+size_t dn_work_release(void *entry) {
+    dn_work *w = entry;
+
+    dn_blob_unref(w->body);
+    return DN_WORK_STRIDE(w);
+}
+
 static size_t outcome_release(void *entry) {
     dn_work_outcome *o = entry;
 
@@ -230,8 +237,8 @@ static source *source_of(dn_self *self, executor *e, dn_ref who) {
     return NULL;
 }
 
-/* The one before has ended. Its runs are being stopped; until the last of them has, the new one gets no slot, because
- * it may give the same work again. */
+/* The previous incarnation has ended. The new one gets no slot until all its runs have stopped, because it may give the
+ * same work again. */
 static void source_begins(dn_self *self, executor *e, source *s, dn_ref who) {
     e->used[s->spec->pool] -= s->granted;
     s->granted = s->wants = s->told = 0;
@@ -345,7 +352,7 @@ static int executor_on_work(dn_self *self, void *state, const dn_msg *msg) {
     if (!s || !dn_ref_equal(s->who, dn_msg_from(msg))) return DN_OK;
     while (at < end) {
         const dn_work *w = (const void *)at;
-        dn_require(w->type < e->config->types_len);
+        dn_require(w->type < e->config->types_len && w->body);
         start(self, e, (uint32_t)(s - e->sources), w);
         at += DN_WORK_STRIDE(w);
     }

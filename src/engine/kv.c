@@ -148,13 +148,6 @@ static void join(dn_self *self, dn_kv *k, const kv_kind *kind, const dn_msg *msg
     k->fresh = true;
 }
 
-void dn_kv_join(dn_self *self, dn_kv *k, const dn_msg *msg) {
-    const kv_kind *kind = kind_of(k, dn_msg_kind(msg));
-
-    dn_require(kind != NULL);
-    join(self, k, kind, msg);
-}
-
 static const dn_kv_handler *handler_of(const dn_kv_part *part, uint32_t message) {
     for (size_t t = 0; t < sizeof part->handlers / sizeof *part->handlers; t++)
         for (size_t i = 0; i < part->handlers[t].len; i++)
@@ -210,7 +203,7 @@ static bool pipe_on_room(dn_self *self, dn_pipe *pipe) {
 
 /* Asked to stop, kv ends when the line is empty, or when the store does not take the rest. */
 static int may_end(const dn_kv *k) {
-    if (!k->stopping || (k->line.len > 0 && !k->full)) return DN_OK;
+    if (!k->stopping || (k->line.len > 0 && (!k->full || k->fresh))) return DN_OK;
     if (k->line.len > 0)
         dn_log(DN_LOG_WARN, "store.full",
                "stopped with %llu writes lost, because the disk is full; those users are eligible "

@@ -86,7 +86,7 @@ typedef struct dn_kv_part {
 
     void (*report)(void *part, dn_kv_status *status); /* adds its figures. May be NULL */
 
-    /* The store does not take writes for now, or does again. May be NULL. */
+    /* Called when the store stops or resumes accepting writes. May be NULL. */
     void (*store_is)(dn_self *self, void *part, bool writable);
 } dn_kv_part;
 
@@ -131,10 +131,7 @@ void dn_kv_line_each(const dn_kv *k, uint32_t message,
                      void (*visit)(void *context, const void *entries, size_t bytes),
                      void *context);
 
-/* Lets a message that kv sends to itself join the line. It must be of a write kind. */
-void dn_kv_join(dn_self *self, dn_kv *k, const dn_msg *msg);
-
-/* Ends the process if rc says that the store has failed for good. doing: what kv was at, for the log. */
+/* Ends the process if rc says that the store has failed for good. doing: what kv was doing, for the log. */
 void dn_kv_expect_store(const dn_kv *k, int rc, const char *doing);
 
 /* A hook was added to the store's outbox. */

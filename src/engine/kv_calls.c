@@ -29,9 +29,10 @@ static void token_add_fill(void *part, const void *entry, dn_kv_instant now, dn_
 
 static void token_add_answer(dn_self *self, dn_kv *k, const dn_msg *request,
                              const dn_write_result *results, size_t len, int status) {
-    dn_kv_token_answer answer = {.status = status, .token = *DN_BODY(dn_token, request)};
+    dn_kv_token_answer answer = {.status = status};
 
     (void)k, (void)len;
+    if (status != DN_EINVAL) answer.token = *DN_BODY(dn_token, request);
     if (status == DN_OK) answer.token.id = results->token_id;
     dn_reply(self, request, MSG_KV_ANSWER, &answer, sizeof answer);
 }
@@ -44,9 +45,10 @@ static void token_remove_fill(void *part, const void *entry, dn_kv_instant now, 
 
 static void token_remove_answer(dn_self *self, dn_kv *k, const dn_msg *request,
                                 const dn_write_result *results, size_t len, int status) {
-    dn_kv_token_answer answer = {.status = status, .token.id = *DN_BODY(uint64_t, request)};
+    dn_kv_token_answer answer = {.status = status};
 
     (void)k, (void)len;
+    if (status != DN_EINVAL) answer.token.id = *DN_BODY(uint64_t, request);
     if (status == DN_OK && results->wrote == DN_WROTE_GONE) answer.status = DN_EDEAD;
     dn_reply(self, request, MSG_KV_ANSWER, &answer, sizeof answer);
 }

@@ -63,10 +63,10 @@ typedef struct dn_take {
 
 /* ---- Work ---- */
 
-/* One piece of work. The message owns one reference to the body. */
+/* One piece of work. The message owns one reference to the body, which is not NULL. */
 typedef struct dn_work {
     uint64_t ticket;  /* the source's own number: returns with the outcome */
-    uint64_t subject; /* whom the work is for, in the source's numbers */
+    uint64_t subject; /* the source's number of the user or task */
     dn_blob *body;    /* what the runner is asked */
     int64_t  opens_ms,
         closes_ms; /* wall clock: it may start at opens_ms or later, and before closes_ms */
@@ -77,6 +77,9 @@ typedef struct dn_work {
 } dn_work;
 
 #define DN_WORK_STRIDE(work) dn_pipe_stride(sizeof *(work) + (work)->key_len)
+
+/* For the pipe of MSG_WORK: see dn_pipe_init_owning. */
+size_t dn_work_release(void *entry);
 
 /* How an execution ended, for the executor. Only a message with has_answer carries the answer; it owns one reference to
  * the answer's body. */
@@ -90,9 +93,9 @@ typedef struct dn_executed {
 /* What became of a piece of work. The entry owns one reference to the answer's body. */
 typedef struct dn_work_outcome {
     uint64_t      ticket;
-    dn_run_result result;     /* started only */
-    int64_t       took_ns;    /* from the slot's first use to the end of the run */
-    bool          started;    /* false: its time to start was over */
+    dn_run_result result;  /* started only */
+    int64_t       took_ns; /* from the request to start the execution until its run has stopped */
+    bool          started; /* false: its time to start was over */
     bool          has_answer; /* answer[0] is there */
     dn_run_answer answer[];
 } dn_work_outcome;

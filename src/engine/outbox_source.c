@@ -71,20 +71,13 @@ const dn_class dn_outbox_class = {
     .flush = outbox_flush,
 };
 
-static size_t work_release(void *entry) {
-    dn_work *w = entry;
-
-    dn_blob_unref(w->body);
-    return DN_WORK_STRIDE(w);
-}
-
 static int outbox_init(dn_self *self, void *state, const void *config) {
     outbox        *o = state;
     const dn_offer begins = {0};
 
     o->config = config;
     dn_pipe_init(self, &o->offers, ACTOR_EXECUTOR, MSG_OFFER);
-    dn_pipe_init_owning(self, &o->work, ACTOR_EXECUTOR, MSG_WORK, work_release);
+    dn_pipe_init_owning(self, &o->work, ACTOR_EXECUTOR, MSG_WORK, dn_work_release);
     *(dn_offer *)dn_pipe_add(self, &o->offers, sizeof begins) = begins; /* here is a new source */
     dn_pipe_flush(self, &o->offers);
     dn_timer_after(self, 0, OUTBOX_LOOK, 0);

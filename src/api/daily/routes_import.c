@@ -12,7 +12,7 @@
 
 enum {
     /* Users of one call, and so of one commit: about ten milliseconds, in which readers of the store wait. */
-    SETS_MAX = 2048,
+    SETS_MAX = DN_KV_CALL_WRITES_MAX,
     BATCH = 1 << 18,  /* bytes of it */
     ERRORS_MAX = 100, /* lines whose faults are told; the others are only counted */
     COMMIT_MS = 60000,
