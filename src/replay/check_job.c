@@ -259,7 +259,8 @@ static void judge_turn(check *c, check_person *p, const dn_happening *h) {
 
     if (!waits(p, h->day) && !(recent && !check_lives(p)))
         check_say(c, CHECK_LOG, h->n, h->day, "a start, but it was not queued for that day");
-    if (check_is_closed(p, h->day) && !recent && !is_closed_just_now(c, p, h))
+    if (check_is_closed(p, h->day) && !recent && !is_closed_just_now(c, p, h) &&
+        !is_set_just_now(c, h))
         check_say(c, CHECK_CLOSED, h->n, h->day,
                   "a start, but the day is finalized: right is to drop it");
     if (!check_is_open(c, p, h->day, h->at_ms) && !recent && !is_set_just_now(c, h))

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMITS_MAX = 32, ID_TEXT = 16 };
+enum { COMMITS_MAX = 32, ID_TEXT = 16, STEP_MS = 3600000 };
 
 /* What is to happen at a commit. */
 typedef struct ordered {
@@ -274,6 +274,19 @@ static int begin_calm(simulation *s) {
     return rc;
 }
 
+/* In steps, because what was in the line of a kv that ended is handed on at each. */
+static int calm(simulation *s) {
+    const int64_t end_ms = s->plan->settings.end_ms - s->plan->settings.start_ms;
+    int           rc = DN_OK;
+
+    for (int64_t at_ms = s->plan->calm_ms; rc == DN_OK && at_ms < end_ms;) {
+        if (check_violations_len(s->check) > 0) return DN_OK;
+        at_ms = at_ms + STEP_MS < end_ms ? at_ms + STEP_MS : end_ms;
+        rc = world_until(s->world, at_ms);
+    }
+    return rc;
+}
+
 static int run(simulation *s) {
     const plan *p = s->plan;
     int         rc = world_begin(s->world);
@@ -285,10 +298,7 @@ static int run(simulation *s) {
         s->done++;
         if (rc == DN_OK) rc = do_op(s, op);
     }
-    if (rc == DN_OK) rc = begin_calm(s);
-    if (rc == DN_OK && check_violations_len(s->check) == 0)
-        rc = world_until(s->world, p->settings.end_ms - p->settings.start_ms);
-    return rc;
+    return rc == DN_OK ? begin_calm(s) : rc;
 }
 
 /* ---- After it ---- */
@@ -413,6 +423,7 @@ int simulate_run(const plan *p, const simulate_watch *watch, simulate_verdict *o
 
     if (rc == DN_OK) {
         rc = run(&s);
+        if (rc == DN_OK) rc = calm(&s);
         if (rc < 0 && rc != DN_ENOMEM) {
             say(&s, SIMULATE_STOPS, dn_error_text(rc));
             rc = DN_OK;

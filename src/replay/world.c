@@ -135,12 +135,6 @@ static __attribute__((noinline)) void matters(world *w, const dn_happening *h) {
     if (h->kind == DN_HAPPENED_SET) pending_is_set(&w->pending);
     if (h->kind == DN_HAPPENED_REMOVED) pending_is_removed(&w->pending, h->id, h->id_len);
     tell(w, e); /* of a tick h->at_ms is when it began */
-    if (h->kind == DN_HAPPENED_TICK && w->kv_anew) {
-        w->kv_anew = false;
-        pending_again(&w->pending);
-        w->handed = 0;
-        (void)hand_on_some(w);
-    }
     if (h->kind == DN_HAPPENED_SET && w->pending.ahead <= PENDING_AHEAD_MAX / 2) {
         w->handed = 0;
         (void)hand_on_some(w);
