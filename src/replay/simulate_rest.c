@@ -309,9 +309,18 @@ static void forget(rest *r, const event *e) {
     if (!is_kept) r->full = false;
 }
 
+/* Old rows are deleted by a date that is there an hour after it was first seen. */
+static void date_is(rest *r, dn_day date) {
+    for (dn_day day = r->latest + 1; day <= date && day - r->first_day < REST_DATES; day++) {
+        int64_t *seen_ms = &r->seen_ms[day - r->first_day];
+        if (*seen_ms == 0) *seen_ms = r->now_ms + 1;
+        if (r->now_ms + 1 - *seen_ms >= 60 * DN_MINUTE_MS) r->latest = day;
+    }
+}
+
 void rest_tell(rest *r, const event *e) {
     instant_is(r, e->steady_ms);
-    if (dn_day_of_ms(e->t_ms) > r->latest) r->latest = dn_day_of_ms(e->t_ms);
+    date_is(r, dn_day_of_ms(e->t_ms));
     if (e->kind == EVENT_CRASH || e->kind == EVENT_ACTOR_ENDS || e->kind == EVENT_ACTOR_CRASH)
         forget(r, e);
     if (e->kind >= DN_HAPPENINGS) return;

@@ -26,7 +26,7 @@ typedef struct rest_tries {
     uint8_t  cls;
 } rest_tries;
 
-enum { REST_DAYS = 4 };
+enum { REST_DAYS = 4, REST_DATES = 64 };
 
 typedef struct rest_day {
     uint64_t n;
@@ -71,13 +71,14 @@ typedef struct rest {
     uint64_t     arrivals;
     int64_t      now_ms, stepped_ms;
     dn_day       first_day; /* of the run, less a few */
-    dn_day       latest;    /* date by the wall clock */
-    uint64_t     forgotten; /* rows that were told and are not there in the end */
-    int64_t      upset_ms;  /* by a step, or a full disk */
-    bool         full;
-    bool         remembers; /* no actor ends but with the process */
-    bool         mending;   /* an actor ended, and not all that restart with it are there again */
-    bool         first;     /* the next tick is the first of its planner */
+    dn_day       latest;    /* date that came back or lasted an hour after it was first seen */
+    int64_t  seen_ms[REST_DATES]; /* steady: when a date or a later one was first seen; 0: never */
+    uint64_t forgotten;           /* rows that were told and are not there in the end */
+    int64_t  upset_ms;            /* by a step, or a full disk */
+    bool     full;
+    bool     remembers; /* no actor ends but with the process */
+    bool     mending;   /* an actor ended, and not all that restart with it are there again */
+    bool     first;     /* the next tick is the first of its planner */
     void (*say)(void *context, unsigned rule, const char *text);
     void *context;
 } rest;
