@@ -444,15 +444,17 @@ static void draw_bounds(plan *p, uint64_t *r) {
     if (shortest) p->kv_bounds = kv;
 }
 
-/* Far more slots than the default, and in some seeds a herd for them: tables grow, and messages are full. */
+/* Far more slots than the default, and in some seeds a herd for them: tables grow, and messages are full. Where messages
+ * take time, one of many slots is always on its way, and nothing says that none is lost. */
 static int draw_herd(plan *p, uint64_t *r) {
     const uint32_t before = p->users;
     int            rc = DN_OK;
 
-    if (one_in(r, 32)) p->settings.max_concurrency = between(r, 9, 64);
+    const int64_t slots = one_in(r, 32) ? between(r, 9, 64) : p->settings.max_concurrency;
+    if (p->lag_ms == 0) p->settings.max_concurrency = slots;
     if (p->seed % PLAN_HERDS != 100) return DN_OK;
     p->users += PLAN_HERD;
-    p->settings.max_concurrency = 64;
+    if (p->lag_ms == 0) p->settings.max_concurrency = 64;
     for (uint32_t i = before; rc == DN_OK && i < p->users; i++)
         rc = add(p, (plan_op){.kind = PLAN_USER, .user = i, .due = draw_due(p, r)});
     return rc;

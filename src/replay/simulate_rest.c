@@ -27,7 +27,7 @@ int rest_init(rest *r) {
     r->remembers = !has_actor_crash(r->plan);
     r->first = true;
     r->first_day = dn_day_of_ms(r->plan->settings.start_ms) - FIRST_DAYS;
-    r->latest = r->first_day;
+    r->latest = r->ahead = r->first_day;
     return DN_OK;
 }
 
@@ -177,7 +177,9 @@ static void judge_row(rest *r, const rest_person *p, const dn_happening *h) {
     /* Removed in the same transaction, or by the same word of a crash. */
     if (dn_store_user(r->store, h->id, h->id_len, &user) < 0 || user.registration != h->n) return;
     if (dn_store_days_of(r->store, h->n, h->day + 1, &row, 1, &len) < 0) return;
-    const bool noted = r->remembers && (h->status == DN_DAILY_SUCCESS || is_noted(r, p, h));
+    /* kv drops what it noted of a day when it sees the date after the next one. */
+    const bool kept = h->status == DN_DAILY_SUCCESS || h->day >= r->ahead - 1;
+    const bool noted = r->remembers && kept && (h->status == DN_DAILY_SUCCESS || is_noted(r, p, h));
     if (len == 0 || row.day != h->day) wrong = "there is no row of it in the ledger";
     else if (h->kind == DN_HAPPENED_MISSED) wrong = NULL; /* the next write may have replaced it */
     else if (row.status != h->status) wrong = "the ledger has another status";
@@ -321,6 +323,7 @@ static void date_is(rest *r, dn_day date) {
 void rest_tell(rest *r, const event *e) {
     instant_is(r, e->steady_ms);
     date_is(r, dn_day_of_ms(e->t_ms));
+    if (dn_day_of_ms(e->t_ms) > r->ahead) r->ahead = dn_day_of_ms(e->t_ms);
     if (e->kind == EVENT_CRASH || e->kind == EVENT_ACTOR_ENDS || e->kind == EVENT_ACTOR_CRASH)
         forget(r, e);
     if (e->kind >= DN_HAPPENINGS) return;

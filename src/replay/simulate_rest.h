@@ -71,6 +71,7 @@ typedef struct rest {
     uint64_t     arrivals;
     int64_t      now_ms, stepped_ms;
     dn_day       first_day; /* of the run, less a few */
+    dn_day       ahead;     /* the latest date there was, for however short a while */
     dn_day       latest;    /* date that came back or lasted an hour after it was first seen */
     int64_t  seen_ms[REST_DATES]; /* steady: when a date or a later one was first seen; 0: never */
     uint64_t forgotten;           /* rows that were told and are not there in the end */
