@@ -342,7 +342,7 @@ static int judge_all(simulation *s) {
         if (rc == DN_OK) rc = check_end(s->check, t->end_ms - t->start_ms);
     }
     if (rc == DN_OK && check_violations_len(s->check) == 0) {
-        rest_end(&s->rest, s->done, world_wall_ms(s->world),
+        rest_end(&s->rest, s->done, world_steady_ms(s->world), world_wall_ms(s->world),
                  world_counts_borrow(s->world)->actor_crashes == s->calm_crashes);
         s->tally.counts.rows_forgotten = s->rest.forgotten;
     }

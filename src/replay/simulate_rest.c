@@ -418,12 +418,14 @@ static void judge_kept(rest *r, const char *id, const dn_user *u, dn_day oldest,
     }
 }
 
-void rest_end(rest *r, size_t done, int64_t wall_ms, bool is_calm) {
+void rest_end(rest *r, size_t done, int64_t steady_ms, int64_t wall_ms, bool is_calm) {
     const trace_settings *s = &r->plan->settings;
     const dn_day          days = (dn_day)s->ledger_days;
     const int64_t         lasted_ms = wall_ms - 2 * DN_MINUTE_MS * 60 - s->tick_ms;
     const dn_day          gone = is_calm ? dn_day_of_ms(lasted_ms) - days : INT32_MIN;
 
+    r->now_ms = steady_ms; /* rows may be deleted after the last event */
+    date_is(r, dn_day_of_ms(wall_ms));
     for (uint32_t i = 0; i < r->plan->users; i++) {
         char    id[REST_ID];
         dn_user user;

@@ -89,7 +89,7 @@ DN_MUST_USE int rest_init(rest *r);
 void            rest_done(rest *r);
 void            rest_tell(rest *r, const event *e);
 /* The run is over, after that many operations. is_calm: no actor has crashed for a day. */
-void rest_end(rest *r, size_t done, int64_t wall_ms, bool is_calm);
+void rest_end(rest *r, size_t done, int64_t steady_ms, int64_t wall_ms, bool is_calm);
 /* A job begins, and comes to that. */
 void rest_job(rest *r, const dn_daily_request *request, const answer *is);
 
