@@ -454,7 +454,9 @@ static int draw_herd(plan *p, uint64_t *r) {
     if (p->lag_ms == 0) p->settings.max_concurrency = slots;
     if (p->seed % PLAN_HERDS != 100) return DN_OK;
     p->users += PLAN_HERD;
-    if (p->lag_ms == 0) p->settings.max_concurrency = 64;
+    p->faults = (dn_sim_faults){0};
+    p->lag_ms = 0;
+    p->settings.max_concurrency = 64;
     for (uint32_t i = before; rc == DN_OK && i < p->users; i++)
         rc = add(p, (plan_op){.kind = PLAN_USER, .user = i, .due = draw_due(p, r)});
     return rc;
