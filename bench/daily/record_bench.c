@@ -80,7 +80,7 @@ static void say_job(dn_self *self, long i) {
     const dn_day  day = dn_day_of_ms(at_ms);
 
 #define SAY_OF_IT(what, ...)                                                                       \
-    DN_SAY(bench.journal, self, (what), .n = (uint64_t)(i % USERS) + 1, .id = id,                  \
+    DN_SAY(bench.journal, self, (what), .registration = (uint64_t)(i % USERS) + 1, .id = id,       \
            .id_len = id_len, .at_ms = at_ms, .day = day, __VA_ARGS__)
     SAY_OF_IT(DN_HAPPENED_ENQUEUED, .attempt = 0);
     SAY_OF_IT(DN_HAPPENED_STARTED, .attempt = 1);

@@ -14,7 +14,7 @@ static void begins(const void *context, dn_self *self, uint64_t subject, const d
     if (!journal || !(journal->kinds & DN_HAPPENED_BIT(DN_HAPPENED_STARTED))) return;
     if (dn_daily_request_read(dn_blob_bytes_borrow(body), dn_blob_len(body), id, &r) < 0)
         dn_fail("the queue wrote a request that cannot be read");
-    DN_SAY(journal, self, DN_HAPPENED_STARTED, .n = subject, .id = r.id,
+    DN_SAY(journal, self, DN_HAPPENED_STARTED, .registration = subject, .id = r.id,
            .id_len = (uint8_t)r.id_len, .at_ms = dn_now_ms(self), .day = r.day,
            .attempt = r.attempt);
 }

@@ -111,9 +111,9 @@ static const char *day_text(daily_part *p, dn_day day) {
 
 static void say(dn_self *self, const daily_part *p, dn_happening_kind kind, const dn_user *u,
                 dn_day day, dn_daily_status status) {
-    DN_SAY(p->config->journal, self, kind, .n = u->registration, .id = u->id, .id_len = u->id_len,
-           .at_ms = dn_now_ms(self), .day = day, .due = u->due, .status = status,
-           .starts_on = u->starts_on);
+    DN_SAY(p->config->journal, self, kind, .registration = u->registration, .id = u->id,
+           .id_len = u->id_len, .at_ms = dn_now_ms(self), .day = day, .due = u->due,
+           .status = status, .starts_on = u->starts_on);
 }
 
 /* ---- Cutoffs ---- */

@@ -33,16 +33,16 @@ typedef enum dn_happening_kind {
 typedef struct dn_happening {
     dn_happening_kind kind;
     uint8_t           id_len;
-    const char       *id; /* borrowed for the call */
-    uint64_t          n;  /* the registration; 0: no user */
+    const char       *id;           /* borrowed for the call */
+    uint64_t          registration; /* 0: no user */
     int64_t           at_ms;
     dn_day            day;
-    uint32_t          due;       /* FINALIZED, LATE_SUCCESS, MISSED, SET */
-    uint32_t          attempt;   /* STARTED, STOPPED */
-    dn_daily_status   status;    /* FINALIZED */
-    dn_outcome        outcome;   /* STOPPED */
-    dn_error_class    cls;       /* STOPPED: of an error */
-    dn_day            starts_on; /* SET */
+    uint32_t          due;         /* FINALIZED, LATE_SUCCESS, MISSED, SET */
+    uint32_t          attempt;     /* STARTED, STOPPED */
+    dn_daily_status   status;      /* FINALIZED */
+    dn_outcome        outcome;     /* STOPPED */
+    dn_error_class    error_class; /* STOPPED: of an error */
+    dn_day            starts_on;   /* SET */
     union {                 /* made and looked at millions of times: no longer than it must be */
         const char *reason; /* IGNORED: "dedupe", "throttle" */
         int64_t     duration_ms; /* STOPPED */

@@ -131,8 +131,9 @@ static int queue_on_call_failed(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Plans ---- */
 
 static void ignored(dn_self *self, const queue *q, const dn_attempt *a, const char *reason) {
-    DN_SAY(q->config->journal, self, DN_HAPPENED_IGNORED, .n = a->registration, .id = a->id,
-           .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day, .reason = reason);
+    DN_SAY(q->config->journal, self, DN_HAPPENED_IGNORED, .registration = a->registration,
+           .id = a->id, .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day,
+           .reason = reason);
     if (!dn_log_wanted(DN_LOG_DEBUG)) return;
     dn_log(DN_LOG_DEBUG, "queue.ignored", "user %.*s: %s", a->id_len, a->id, reason);
 }
@@ -183,8 +184,8 @@ static void plan_one(dn_self *self, queue *q, const dn_attempt *a, queue_record 
         dn_fail_code(DN_ENOMEM, "no memory for one more user in the queue");
     d->next_ns = now_ns + (int64_t)q->config->retry_delay_minutes * DN_MINUTE_MS * NS_PER_MS;
     q->accepted++;
-    DN_SAY(q->config->journal, self, DN_HAPPENED_ENQUEUED, .n = a->registration, .id = a->id,
-           .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day);
+    DN_SAY(q->config->journal, self, DN_HAPPENED_ENQUEUED, .registration = a->registration,
+           .id = a->id, .id_len = a->id_len, .at_ms = dn_now_ms(self), .day = a->day);
 }
 
 /* Records of a herd are far apart in memory: look for several at once. */
@@ -244,8 +245,8 @@ static int queue_on_plan_ends(dn_self *self, void *state, const dn_msg *msg) {
 /* ---- Changes ---- */
 
 static void dropped(dn_self *self, queue *q, queue_record *r) {
-    DN_SAY(q->config->journal, self, DN_HAPPENED_DROPPED, .n = r->registration, .id = r->id,
-           .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
+    DN_SAY(q->config->journal, self, DN_HAPPENED_DROPPED, .registration = r->registration,
+           .id = r->id, .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     records_unqueue(&q->records, r);
 }
 
@@ -319,8 +320,8 @@ static void note_attempts(dn_self *self, queue *q, const queue_record *r, const 
 }
 
 static void say_expired(dn_self *self, queue *q, const queue_record *r) {
-    DN_SAY(q->config->journal, self, DN_HAPPENED_EXPIRED, .n = r->registration, .id = r->id,
-           .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
+    DN_SAY(q->config->journal, self, DN_HAPPENED_EXPIRED, .registration = r->registration,
+           .id = r->id, .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day);
     q->status.expired++;
     if (dn_log_wanted(DN_LOG_DEBUG))
         dn_log(DN_LOG_DEBUG, "queue.expired",
@@ -356,10 +357,10 @@ static void say_stopped(dn_self *self, const queue *q, const queue_record *r,
     const dn_outcome outcome = dn_run_outcome(o->result);
     const bool       is_error = outcome == DN_OUTCOME_ERROR || outcome == DN_OUTCOME_CRASH;
 
-    DN_SAY(q->config->journal, self, DN_HAPPENED_STOPPED, .n = r->registration, .id = r->id,
-           .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day, .attempt = attempt,
-           .outcome = is_error ? DN_OUTCOME_ERROR : outcome, .cls = is_error ? cls : DN_CLASS_NONE,
-           .duration_ms = o->took_ns / NS_PER_MS);
+    DN_SAY(q->config->journal, self, DN_HAPPENED_STOPPED, .registration = r->registration,
+           .id = r->id, .id_len = r->id_len, .at_ms = dn_now_ms(self), .day = r->day,
+           .attempt = attempt, .outcome = is_error ? DN_OUTCOME_ERROR : outcome,
+           .error_class = is_error ? cls : DN_CLASS_NONE, .duration_ms = o->took_ns / NS_PER_MS);
     DN_EMIT(dn_job_stop, .duration_ms = (double)o->took_ns / 1e6, .result = result_text(outcome),
             .error_class = is_error ? dn_error_class_text(cls) : NULL);
     if (outcome != DN_OUTCOME_OK) log_failed(r, o, attempt, cls);

@@ -304,27 +304,28 @@ static dn_day least_first_day(const check *c, const check_person *p) {
 }
 
 static void on_set(check *c, const dn_happening *h) {
-    check_person *p = check_person_of(&c->users, h->n);
+    check_person *p = check_person_of(&c->users, h->registration);
     char          day[CHECK_DAY_TEXT];
 
-    if (h->n == 0 || h->n >= USERS_MOST || h->due >= 1440) {
-        check_say(c, CHECK_LOG, h->n, DN_DAY_NONE,
+    if (h->registration == 0 || h->registration >= USERS_MOST || h->due >= 1440) {
+        check_say(c, CHECK_LOG, h->registration, DN_DAY_NONE,
                   "registered as number %llu, due at minute %u: no user is so",
-                  (unsigned long long)h->n, h->due);
+                  (unsigned long long)h->registration, h->due);
         return;
     }
     if (!check_lives(p) && h->starts_on < c->today)
-        check_say(c, CHECK_LOG, h->n, DN_DAY_NONE,
+        check_say(c, CHECK_LOG, h->registration, DN_DAY_NONE,
                   "begins on %s: right is not before it is registered",
                   check_day_text(h->starts_on, day));
     if (check_lives(p) && h->starts_on < least_first_day(c, p))
-        check_say(c, CHECK_LOG, h->n, DN_DAY_NONE,
+        check_say(c, CHECK_LOG, h->registration, DN_DAY_NONE,
                   "begins on %s: right is not before today, nor before the day after the last one "
                   "that is finalized, unless it did",
                   check_day_text(h->starts_on, day));
     const bool queued = check_lives(p) && p->state == CHECK_QUEUED;
     if (queued) check_out_of_queue(c, p);
-    if (check_users_put(&c->users, (uint32_t)h->n, h->due, h->starts_on, h->id, h->id_len) < 0) {
+    if (check_users_put(&c->users, (uint32_t)h->registration, h->due, h->starts_on, h->id,
+                        h->id_len) < 0) {
         c->starved = true;
         return;
     }
@@ -333,9 +334,9 @@ static void on_set(check *c, const dn_happening *h) {
         c->queued++;
         check_order_add(&c->order, check_order_minute(h->due, p->days[0].day));
     }
-    c->users.records[h->n].set_ms = (uint32_t)c->now_ms;
-    check_changed(c, h->n);
-    check_look_soon(c, h->n, c->now_ms);
+    c->users.records[h->registration].set_ms = (uint32_t)c->now_ms;
+    check_changed(c, h->registration);
+    check_look_soon(c, h->registration, c->now_ms);
 }
 
 /* One that was there before the run. */
@@ -359,10 +360,10 @@ static void on_user(check *c, const dn_user *u) {
 }
 
 static void on_removed(check *c, const dn_happening *h) {
-    check_person *p = check_person_of(&c->users, h->n);
+    check_person *p = check_person_of(&c->users, h->registration);
 
     if (!check_lives(p)) {
-        check_say(c, CHECK_LOG, h->n, DN_DAY_NONE, "removed, but there is no such user");
+        check_say(c, CHECK_LOG, h->registration, DN_DAY_NONE, "removed, but there is no such user");
         return;
     }
     if (p->state == CHECK_QUEUED) check_out_of_queue(c, p);
@@ -372,15 +373,15 @@ static void on_removed(check *c, const dn_happening *h) {
         else c->gone_oks++;
     }
     for (int i = 0; i < CHECK_TALLIES; i++) c->tallies[i].day = DN_DAY_NONE;
-    if (check_users_remove(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0)
+    if (check_users_remove(&c->users, (uint32_t)h->registration, c->now_ms, c->retry_ms) < 0)
         c->starved = true;
-    c->users.records[h->n].set_ms = (uint32_t)c->now_ms;
-    check_changed(c, h->n);
+    c->users.records[h->registration].set_ms = (uint32_t)c->now_ms;
+    check_changed(c, h->registration);
 }
 
 /* Its removal has been said, and took it out of the queue; unless it came there later, where messages take time. */
 static void on_dropped(check *c, const dn_happening *h) {
-    check_person *p = check_person_of(&c->users, h->n);
+    check_person *p = check_person_of(&c->users, h->registration);
 
     if (p && !check_lives(p) && p->state == CHECK_QUEUED) check_out_of_queue(c, p);
 }
@@ -388,7 +389,8 @@ static void on_dropped(check *c, const dn_happening *h) {
 /* ---- Events ---- */
 
 void check_says_the_dead(check *c, const dn_happening *h) {
-    check_say(c, CHECK_LOG, h->n, h->day, "something happened while the process was down");
+    check_say(c, CHECK_LOG, h->registration, h->day,
+              "something happened while the process was down");
 }
 
 static void on_happening(check *c, const event *e) {

@@ -52,18 +52,20 @@ static bool judge_once(check *c, const check_person *p, const dn_happening *h) {
     char       day[CHECK_DAY_TEXT];
 
     if (h->day < p->starts_on) {
-        check_say(c, CHECK_I6, h->n, h->day, "finalized, but it begins on %s: right is nothing",
+        check_say(c, CHECK_I6, h->registration, h->day,
+                  "finalized, but it begins on %s: right is nothing",
                   check_day_text(p->starts_on, day));
         return false;
     }
     if (h->day > p->last_day) return true;
     if (h->day == p->last_day && h->status == DN_DAILY_SUCCESS && succeeded)
-        check_say(c, CHECK_I1, h->n, h->day, "a second success: right is one at most");
+        check_say(c, CHECK_I1, h->registration, h->day, "a second success: right is one at most");
     else if (h->day == p->last_day)
-        check_say(c, CHECK_I6, h->n, h->day, "finalized as %s, but it was as %s: right is once",
-                  status_text(h->status), status_text(status_of(p)));
+        check_say(c, CHECK_I6, h->registration, h->day,
+                  "finalized as %s, but it was as %s: right is once", status_text(h->status),
+                  status_text(status_of(p)));
     else
-        check_say(c, CHECK_I6, h->n, h->day,
+        check_say(c, CHECK_I6, h->registration, h->day,
                   "finalized, but last_date is %s: right is that it never falls",
                   check_day_text(p->last_day, day));
     return false;
@@ -71,7 +73,7 @@ static bool judge_once(check *c, const check_person *p, const dn_happening *h) {
 
 static void judge_success(check *c, const check_person *p, const dn_happening *h) {
     if (!has_ok(p, h->day))
-        check_say(c, CHECK_I6, h->n, h->day,
+        check_say(c, CHECK_I6, h->registration, h->day,
                   "a success, but no attempt of this boot was ok: right is one that was");
 }
 
@@ -80,20 +82,20 @@ static void judge_cutoff(check *c, const check_person *p, const dn_happening *h)
     const int64_t cutoff = check_cutoff(p->due, h->day);
     const bool    decided =
         c->wall_ms >= cutoff || (may_have_waited(c) && c->full_tick_ms >= cutoff) ||
-        (c->config.lag_ms > 0 && c->tick_wall_ms >= cutoff) || check_is_recent(c, h->n);
+        (c->config.lag_ms > 0 && c->tick_wall_ms >= cutoff) || check_is_recent(c, h->registration);
     if (!decided)
-        check_say(c, CHECK_I6, h->n, h->day,
+        check_say(c, CHECK_I6, h->registration, h->day,
                   "cutoff_reached before its cutoff: right is not before %02u:%02u", p->due / 60U,
                   p->due % 60U);
     /* An executor that ended may have taken its ok along; it is told of when all are there again who end with it. */
     if (waits_with_ok(p, h->day) && !(p->flags & CHECK_BEHIND) && !c->mending &&
-        !check_is_recent(c, h->n))
-        check_say(c, CHECK_I6, h->n, h->day,
+        !check_is_recent(c, h->registration))
+        check_say(c, CHECK_I6, h->registration, h->day,
                   "cutoff_reached, but an attempt was ok before it was written: right is success");
 }
 
 static void apply(check *c, check_person *p, const dn_happening *h) {
-    check_record *r = &c->users.records[h->n];
+    check_record *r = &c->users.records[h->registration];
     const bool    success = h->status == DN_DAILY_SUCCESS;
 
     has_row(c, p, h->day);
@@ -102,7 +104,7 @@ static void apply(check *c, check_person *p, const dn_happening *h) {
     p->flags |= success ? CHECK_SUCCESS : CHECK_CUT;
     r->closed_ms = (uint32_t)c->now_ms;
     check_minute_done(&c->users.minutes[p->due], h->day);
-    check_changed(c, h->n);
+    check_changed(c, h->registration);
     if (success) {
         r->last_run_ms = p->flags & CHECK_OK_APART ? r->ok_ms : c->wall_ms;
         if (waits_with_ok(p, h->day)) check_ok_is_settled(c, p);
@@ -113,26 +115,26 @@ static void apply(check *c, check_person *p, const dn_happening *h) {
     /* Behind a cutoff it may still come to light, as a late success. */
     if (success) check_has_no_ok(p, h->day);
     /* The tick that asked for the cutoff could not ask for the next day too. */
-    look_at_next_day(c, p, h->n, c->now_ms + !success);
+    look_at_next_day(c, p, h->registration, c->now_ms + !success);
 }
 
 void check_finalized(check *c, const event *e) {
     if (!check_begins(c, e)) return;
     const dn_happening *h = e->h;
-    check_person       *p = check_person_of(&c->users, h->n);
+    check_person       *p = check_person_of(&c->users, h->registration);
 
     if (!check_lives(p)) {
-        check_say(c, CHECK_I6, h->n, h->day, "finalized as %s, but there is no such user",
-                  status_text(h->status));
+        check_say(c, CHECK_I6, h->registration, h->day,
+                  "finalized as %s, but there is no such user", status_text(h->status));
         return;
     }
     if (h->status != DN_DAILY_SUCCESS && h->status != DN_DAILY_CUTOFF) {
-        check_say(c, CHECK_I6, h->n, h->day, "finalized as %s: right is success or cutoff_reached",
-                  status_text(h->status));
+        check_say(c, CHECK_I6, h->registration, h->day,
+                  "finalized as %s: right is success or cutoff_reached", status_text(h->status));
         return;
     }
     if (h->due != p->due)
-        check_say(c, CHECK_I6, h->n, h->day,
+        check_say(c, CHECK_I6, h->registration, h->day,
                   "due %02u:%02u in its finalization: right is %02u:%02u", h->due / 60U,
                   h->due % 60U, p->due / 60U, p->due % 60U);
     if (!judge_once(c, p, h)) return;
@@ -142,21 +144,22 @@ void check_finalized(check *c, const event *e) {
 }
 
 void check_on_late(check *c, const dn_happening *h) {
-    check_person *p = check_person_of(&c->users, h->n);
+    check_person *p = check_person_of(&c->users, h->registration);
 
     if (!check_lives(p)) {
-        check_say(c, CHECK_LATE, h->n, h->day, "a late success, but there is no such user");
+        check_say(c, CHECK_LATE, h->registration, h->day,
+                  "a late success, but there is no such user");
         return;
     }
     if (!has_ok(p, h->day))
-        check_say(c, CHECK_LATE, h->n, h->day, "a late success, but no attempt was ok");
+        check_say(c, CHECK_LATE, h->registration, h->day, "a late success, but no attempt was ok");
     if (!check_is_closed(p, h->day))
-        check_say(c, CHECK_LATE, h->n, h->day,
+        check_say(c, CHECK_LATE, h->registration, h->day,
                   "a late success, but the day was not finalized: right is a success");
     if (waits_with_ok(p, h->day)) check_ok_is_settled(c, p);
     check_has_no_ok(p, h->day);
-    check_changed(c, h->n);
-    check_look_soon(c, h->n, c->now_ms);
+    check_changed(c, h->registration);
+    check_look_soon(c, h->registration, c->now_ms);
 }
 
 /* The rows of several days come one after the other. */
@@ -166,31 +169,33 @@ static void judge_row(check *c, check_person *p, const dn_happening *h) {
     char         day[CHECK_DAY_TEXT];
 
     if (h->day > next)
-        check_say(c, CHECK_MISSED, h->n, h->day,
+        check_say(c, CHECK_MISSED, h->registration, h->day,
                   "missed, and the days from %s on have no row: right is one each",
                   check_day_text(next, day));
     has_row(c, p, h->day);
 }
 
 void check_on_missed(check *c, const dn_happening *h) {
-    check_person *p = check_person_of(&c->users, h->n);
+    check_person *p = check_person_of(&c->users, h->registration);
     char          day[CHECK_DAY_TEXT];
 
     /* What waited for the disk was decided at a tick before; the clock may have stepped back since. */
-    const bool waited = (may_have_waited(c) && h->day < c->latest_date) || check_is_recent(c, h->n);
+    const bool waited =
+        (may_have_waited(c) && h->day < c->latest_date) || check_is_recent(c, h->registration);
     if (!check_lives(p))
-        check_say(c, CHECK_MISSED, h->n, h->day, "missed, but there is no such user");
+        check_say(c, CHECK_MISSED, h->registration, h->day, "missed, but there is no such user");
     else if (h->day >= c->today && !waited)
-        check_say(c, CHECK_MISSED, h->n, h->day, "missed, but the day is not over: today is %s",
-                  check_day_text(c->today, day));
+        check_say(c, CHECK_MISSED, h->registration, h->day,
+                  "missed, but the day is not over: today is %s", check_day_text(c->today, day));
     else if (h->day < p->starts_on)
-        check_say(c, CHECK_MISSED, h->n, h->day, "missed, but it begins on %s",
+        check_say(c, CHECK_MISSED, h->registration, h->day, "missed, but it begins on %s",
                   check_day_text(p->starts_on, day));
     else if (h->day <= p->last_day)
-        check_say(c, CHECK_MISSED, h->n, h->day, "missed, but it is finalized (last_date %s)",
-                  check_day_text(p->last_day, day));
+        check_say(c, CHECK_MISSED, h->registration, h->day,
+                  "missed, but it is finalized (last_date %s)", check_day_text(p->last_day, day));
     else if (h->day <= p->recorded)
-        check_say(c, CHECK_MISSED, h->n, h->day, "missed, but there is a row for it already");
+        check_say(c, CHECK_MISSED, h->registration, h->day,
+                  "missed, but there is a row for it already");
     else judge_row(c, p, h);
 }
 

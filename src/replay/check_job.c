@@ -21,29 +21,30 @@ static const char *state_text(const check_person *p) {
  * begins, does not know yet. */
 static bool is_closed_just_now(const check *c, const check_person *p, const dn_happening *h) {
     return c->well_ms == c->now_ms && p->last_day == h->day &&
-           c->users.records[h->n].closed_ms == (uint32_t)c->now_ms;
+           c->users.records[h->registration].closed_ms == (uint32_t)c->now_ms;
 }
 /* For whom nobody was running, so that the queue may take it. */
 static bool is_cut_just_now(const check *c, const check_person *p, const dn_happening *h) {
     return (p->flags & CHECK_CUT) && is_closed_just_now(c, p, h);
 }
 static bool is_set_just_now(const check *c, const dn_happening *h) {
-    return c->well_ms == c->now_ms && c->users.records[h->n].set_ms == (uint32_t)c->now_ms;
+    return c->well_ms == c->now_ms &&
+           c->users.records[h->registration].set_ms == (uint32_t)c->now_ms;
 }
 
 /* Of one that is not registered, or not any more. */
 static __attribute__((noinline)) check_person *
 known_before(check *c, check_person *p, const dn_happening *h, const char *what) {
-    if (p && (check_is_recent(c, h->n) || is_set_just_now(c, h))) return p;
+    if (p && (check_is_recent(c, h->registration) || is_set_just_now(c, h))) return p;
     if (p && p->state != CHECK_IDLE) return p; /* removed, and its job goes on */
-    check_say(c, CHECK_LOG, h->n, h->day,
+    check_say(c, CHECK_LOG, h->registration, h->day,
               "%s, but there is no such user: right is nothing of nobody", what);
     return NULL;
 }
 
 /* NULL, and it is said: nobody the log knows of. */
 static inline check_person *known(check *c, const dn_happening *h, const char *what) {
-    check_person *p = check_person_of(&c->users, h->n);
+    check_person *p = check_person_of(&c->users, h->registration);
 
     return __builtin_expect(check_lives(p), 1) ? p : known_before(c, p, h, what);
 }
@@ -81,17 +82,17 @@ static __attribute__((noinline)) void judge_other_asking(check *c, const check_p
 
     if (is_cut_just_now(c, p, h) || is_set_just_now(c, h)) return;
     if (lag > 0) {
-        if (check_is_recent(c, h->n)) return;
+        if (check_is_recent(c, h->registration)) return;
         w = check_wants(p->due, p->last_day, p->starts_on, c->window_ms,
                         check_date(c->wall_ms - lag), c->wall_ms - lag);
         if (w.need == CHECK_NEED_TRY && w.day == h->day) return;
     }
     if (check_is_closed(p, h->day))
-        check_say(c, CHECK_CLOSED, h->n, h->day,
+        check_say(c, CHECK_CLOSED, h->registration, h->day,
                   "%s, but the day is finalized (last_date %s): right is nothing", what,
                   check_day_text(p->last_day, day));
     else
-        check_say(c, CHECK_WINDOW, h->n, h->day,
+        check_say(c, CHECK_WINDOW, h->registration, h->day,
                   "%s, but the rule asks for %s%s with due %02u:%02u", what,
                   w.need == CHECK_NEED_TRY ? "an attempt for "
                   : w.need                 ? "a cutoff of "
@@ -110,8 +111,9 @@ static inline void judge_asking(check *c, const check_person *p, const dn_happen
 
 /* One that was removed. */
 static check_tries *stays_with_its_id(check *c, const dn_happening *h) {
-    if (check_users_stay(&c->users, (uint32_t)h->n, c->now_ms, c->retry_ms) < 0) c->starved = true;
-    return check_users_bequeath(&c->users, (uint32_t)h->n, h->day);
+    if (check_users_stay(&c->users, (uint32_t)h->registration, c->now_ms, c->retry_ms) < 0)
+        c->starved = true;
+    return check_users_bequeath(&c->users, (uint32_t)h->registration, h->day);
 }
 
 void check_enqueued(check *c, const event *e) {
@@ -124,8 +126,8 @@ void check_enqueued(check *c, const event *e) {
     c->enqueued++;
     judge_asking(c, p, h, "enqueued");
     const check_person *busy = check_busy(&c->users, p);
-    if (busy && !check_is_recent(c, h->n)) {
-        check_say(c, CHECK_OVERLAP, h->n, h->day,
+    if (busy && !check_is_recent(c, h->registration)) {
+        check_say(c, CHECK_OVERLAP, h->registration, h->day,
                   "enqueued, but it is %s: right is to ignore it (dedupe)", state_text(busy));
     }
     if (p->state == CHECK_QUEUED) check_out_of_queue(c, p);
@@ -134,7 +136,7 @@ void check_enqueued(check *c, const event *e) {
     /* It counts from tick to tick, and where messages take time a plan comes later behind its tick than another. */
     const int64_t least_ms = c->retry_ms - c->config.lag_ms;
     if (t->asked_ms != CHECK_NEVER && c->now_ms - t->asked_ms < least_ms)
-        check_say(c, CHECK_SPACING, h->n, h->day,
+        check_say(c, CHECK_SPACING, h->registration, h->day,
                   "enqueued %lld ms after it was last: right is not before %lld ms",
                   (long long)(c->now_ms - t->asked_ms), (long long)least_ms);
     t->asked_ms = c->now_ms;
@@ -155,7 +157,7 @@ void check_on_ignored(check *c, const dn_happening *h) {
     c->ignored++;
     if (is_closed_just_now(c, p, h) && h->reason && strcmp(h->reason, "dedupe") == 0) return;
     judge_asking(c, p, h, "asked for");
-    if (check_is_recent(c, h->n) || is_set_just_now(c, h)) return;
+    if (check_is_recent(c, h->registration) || is_set_just_now(c, h)) return;
     const check_person *busy = check_busy(&c->users, p);
     const check_tries  *t = check_tries_of(p, h->day);
     const bool          throttled =
@@ -163,14 +165,15 @@ void check_on_ignored(check *c, const dn_happening *h) {
     if (busy || p->maybe_ok) {
         if (h->reason && strcmp(h->reason, "dedupe") == 0) return;
         if (!busy && throttled) return;
-        check_say(c, CHECK_IGNORED, h->n, h->day,
+        check_say(c, CHECK_IGNORED, h->registration, h->day,
                   "ignored for \"%s\", but it is %s: right is \"dedupe\"",
                   h->reason ? h->reason : "", state_text(busy ? busy : p));
         return;
     }
     if (throttled && h->reason && strcmp(h->reason, "throttle") == 0) return;
-    check_say(c, CHECK_IGNORED, h->n, h->day, "ignored for \"%s\", but it is %s%s: right is %s",
-              h->reason ? h->reason : "", state_text(p),
+    check_say(c, CHECK_IGNORED, h->registration, h->day,
+              "ignored for \"%s\", but it is %s%s: right is %s", h->reason ? h->reason : "",
+              state_text(p),
               throttled ? " and was enqueued too lately" : " and was not enqueued lately",
               throttled ? "\"throttle\"" : "to enqueue it");
 }
@@ -180,22 +183,23 @@ static bool waits(const check_person *p, dn_day day) {
 }
 
 void check_on_expired(check *c, const dn_happening *h) {
-    check_person *p = check_person_of(&c->users, h->n);
+    check_person *p = check_person_of(&c->users, h->registration);
 
     if (!p || !waits(p, h->day)) {
-        if (p && check_is_recent(c, h->n)) return;
-        check_say(c, CHECK_EXPIRED, h->n, h->day, "dropped, but it was not queued for that day");
+        if (p && check_is_recent(c, h->registration)) return;
+        check_say(c, CHECK_EXPIRED, h->registration, h->day,
+                  "dropped, but it was not queued for that day");
         return;
     }
     if (check_lives(p) && !check_is_closed(p, h->day) && check_is_open(c, p, h->day, c->wall_ms) &&
-        !check_is_recent(c, h->n))
-        check_say(c, CHECK_EXPIRED, h->n, h->day,
+        !check_is_recent(c, h->registration))
+        check_say(c, CHECK_EXPIRED, h->registration, h->day,
                   "dropped, but its window is open (due %02u:%02u) and the day is not finalized: "
                   "right is to "
                   "start it",
                   p->due / 60U, p->due % 60U);
     if (p->state == CHECK_QUEUED) check_out_of_queue(c, p);
-    is_idle(c, p, h->n);
+    is_idle(c, p, h->registration);
 }
 
 /* ---- Runs ---- */
@@ -255,16 +259,17 @@ void check_overdue_runs(check *c) {
 
 /* What there is to say against its being the turn of that one at all. */
 static void judge_turn(check *c, check_person *p, const dn_happening *h) {
-    const bool recent = check_is_new(c, h->n); /* a step or a crash excuses no start */
+    const bool recent = check_is_new(c, h->registration); /* a step or a crash excuses no start */
 
     if (!waits(p, h->day) && !(recent && !check_lives(p)))
-        check_say(c, CHECK_LOG, h->n, h->day, "a start, but it was not queued for that day");
+        check_say(c, CHECK_LOG, h->registration, h->day,
+                  "a start, but it was not queued for that day");
     if (check_is_closed(p, h->day) && !recent && !is_closed_just_now(c, p, h) &&
         !is_set_just_now(c, h))
-        check_say(c, CHECK_CLOSED, h->n, h->day,
+        check_say(c, CHECK_CLOSED, h->registration, h->day,
                   "a start, but the day is finalized: right is to drop it");
     if (!check_is_open(c, p, h->day, h->at_ms) && !recent && !is_set_just_now(c, h))
-        check_say(c, CHECK_WINDOW, h->n, h->day,
+        check_say(c, CHECK_WINDOW, h->registration, h->day,
                   "a start outside its window: right is within %lld minutes before %02u:%02u",
                   (long long)(c->window_ms / CHECK_MINUTE), p->due / 60U, p->due % 60U);
 }
@@ -276,8 +281,8 @@ static void count_start(check *c, check_tries *t, const dn_happening *h) {
     const uint32_t least = t->starts < ATTEMPTS_COUNTED ? t->starts + 1 : ATTEMPTS_COUNTED;
 
     if (h->attempt != least)
-        check_say(c, CHECK_LOG, h->n, h->day, "attempt %u starts: right is attempt %u", h->attempt,
-                  least);
+        check_say(c, CHECK_LOG, h->registration, h->day, "attempt %u starts: right is attempt %u",
+                  h->attempt, least);
     t->starts = h->attempt;
 }
 
@@ -290,22 +295,22 @@ void check_started(check *c, const event *e) {
     if (!p) return;
     const check_person *busy = check_busy(&c->users, p);
     if (busy && busy->state != CHECK_QUEUED) {
-        check_say(c, CHECK_OVERLAP, h->n, h->day,
+        check_say(c, CHECK_OVERLAP, h->registration, h->day,
                   "a start, but it is %s: right is one attempt at a time", state_text(busy));
         if (busy == p) return;
     }
     judge_turn(c, p, h);
     if (p->state == CHECK_QUEUED) {
-        check_order_began(&c->order, check_minute_of(p), (uint32_t)h->n);
+        check_order_began(&c->order, check_minute_of(p), (uint32_t)h->registration);
         check_out_of_queue(c, p);
     }
     count_start(c, check_tries_open(p, h->day, &fresh), h);
-    if (!run_begins(c, p, h->n)) return;
+    if (!run_begins(c, p, h->registration)) return;
     p->state = CHECK_RUNNING;
     if (!check_lives(p)) (void)stays_with_its_id(c, h);
     if (c->running > c->config.max_concurrency)
-        check_say(c, CHECK_I3, h->n, h->day, "%u attempts run: right is %u at most", c->running,
-                  c->config.max_concurrency);
+        check_say(c, CHECK_I3, h->registration, h->day, "%u attempts run: right is %u at most",
+                  c->running, c->config.max_concurrency);
 }
 
 /* ---- Stop ---- */
@@ -316,25 +321,27 @@ static void judge_stop(check *c, const check_person *p, const dn_happening *h) {
     const int64_t off = since == INT64_MAX ? 0 : h->duration_ms - (c->now_ms - since);
 
     if (h->day != p->days[0].day || h->attempt != p->days[0].starts)
-        check_say(c, CHECK_STOP, h->n, h->day,
+        check_say(c, CHECK_STOP, h->registration, h->day,
                   "attempt %u stopped: right is attempt %u, the one that runs", h->attempt,
                   p->days[0].starts);
     if (off > lag || off < -lag)
-        check_say(c, CHECK_STOP, h->n, h->day,
+        check_say(c, CHECK_STOP, h->registration, h->day,
                   "duration_ms %lld: right is %lld, the time since its start",
                   (long long)h->duration_ms, (long long)(c->now_ms - since));
     if (h->duration_ms > most + lag || (h->outcome == DN_OUTCOME_TIMEOUT && h->duration_ms < most))
-        check_say(c, CHECK_STOP, h->n, h->day,
+        check_say(c, CHECK_STOP, h->registration, h->day,
                   "a stop as %s after %lld ms: right is as timeout after %lld ms",
                   h->outcome == DN_OUTCOME_TIMEOUT ? "timeout" : "finished",
                   (long long)h->duration_ms, (long long)most);
     if (h->outcome != DN_OUTCOME_OK && h->outcome != DN_OUTCOME_ERROR &&
         h->outcome != DN_OUTCOME_TIMEOUT)
-        check_say(c, CHECK_STOP, h->n, h->day, "result %d: right is ok, error or timeout",
-                  (int)h->outcome);
-    if ((h->outcome == DN_OUTCOME_ERROR) != (h->cls >= DN_CLASS_REQ && h->cls <= DN_CLASS_UNKNOWN))
-        check_say(c, CHECK_STOP, h->n, h->day,
-                  "error class %d: right is one of four for an error, else none", (int)h->cls);
+        check_say(c, CHECK_STOP, h->registration, h->day,
+                  "result %d: right is ok, error or timeout", (int)h->outcome);
+    if ((h->outcome == DN_OUTCOME_ERROR) !=
+        (h->error_class >= DN_CLASS_REQ && h->error_class <= DN_CLASS_UNKNOWN))
+        check_say(c, CHECK_STOP, h->registration, h->day,
+                  "error class %d: right is one of four for an error, else none",
+                  (int)h->error_class);
 }
 
 /* The success goes into the line of the one who writes, behind a cutoff that was asked for while the disk was full. */
@@ -350,7 +357,7 @@ static void ok_in_hand(check *c, check_person *p, const dn_happening *h) {
 
     if (!check_lives(p)) {
         /* Nothing will be written, and nothing said; but its id is busy until then. */
-        if (well) is_idle(c, p, h->n);
+        if (well) is_idle(c, p, h->registration);
         else c->gone_oks++;
         return;
     }
@@ -359,29 +366,29 @@ static void ok_in_hand(check *c, check_person *p, const dn_happening *h) {
     if (behind) p->flags |= CHECK_BEHIND;
     if (apart) {
         p->flags |= CHECK_OK_APART;
-        c->users.records[h->n].ok_ms = h->at_ms;
+        c->users.records[h->registration].ok_ms = h->at_ms;
     }
     c->oks++;
-    c->ok_n = (uint32_t)h->n;
+    c->ok_n = (uint32_t)h->registration;
 }
 
 void check_stopped(check *c, const event *e) {
     if (!check_begins(c, e)) return;
     const dn_happening *h = e->h;
-    check_person       *p = check_person_of(&c->users, h->n);
+    check_person       *p = check_person_of(&c->users, h->registration);
 
     if (!p || p->state != CHECK_RUNNING) {
-        check_say(c, CHECK_STOP, h->n, h->day, "a stop, but no attempt was running");
+        check_say(c, CHECK_STOP, h->registration, h->day, "a stop, but no attempt was running");
         return;
     }
     judge_stop(c, p, h);
     run_ends(c, p);
-    check_changed(c, h->n);
+    check_changed(c, h->registration);
     if (h->outcome == DN_OUTCOME_OK) {
         p->state = CHECK_OK_WAITS;
         ok_in_hand(c, p, h);
     } else {
-        is_idle(c, p, h->n);
+        is_idle(c, p, h->registration);
     }
 }
 

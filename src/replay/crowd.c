@@ -17,7 +17,7 @@ void crowd_begin(crowd *c, const event *e) {
     c->h = *e->h;
     c->h.id = "";
     c->h.id_len = 0;
-    c->h.n = 0;
+    c->h.registration = 0;
     c->first.h = &c->h;
     c->len = 1;
 }

@@ -43,8 +43,8 @@ static inline void crowd_add(crowd *c, const event *e) {
 static inline void crowd_add_stopped(crowd *c, const event *e) {
     const dn_happening *h = e->h, *of = &c->h;
 
-    if (__builtin_expect(crowd_is_there(c, e) && h->outcome == of->outcome && h->cls == of->cls &&
-                             h->duration_ms == of->duration_ms,
+    if (__builtin_expect(crowd_is_there(c, e) && h->outcome == of->outcome &&
+                             h->error_class == of->error_class && h->duration_ms == of->duration_ms,
                          1))
         c->len++;
     else crowd_begin(c, e);

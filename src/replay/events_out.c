@@ -115,7 +115,7 @@ static __attribute__((noinline)) char *put_failure(char *at, const dn_happening 
         return at;
     }
     PUT(",\"result\":\"error\",\"error_class\":\"");
-    at = text_out_words(at, dn_error_class_text(h->cls));
+    at = text_out_words(at, dn_error_class_text(h->error_class));
     PUT("\",\"duration_ms\":");
     return at;
 }
@@ -260,7 +260,7 @@ void events_out_started(events_out *o, const event *e) {
 void events_out_stopped(events_out *o, const event *e) {
     const dn_happening *h = e->h;
     const uint64_t      how =
-        (uint64_t)h->duration_ms << 6 | (uint64_t)h->outcome << 3 | (uint64_t)h->cls;
+        (uint64_t)h->duration_ms << 6 | (uint64_t)h->outcome << 3 | (uint64_t)h->error_class;
 
     _Static_assert(DN_OUTCOME_CRASH < 8 && DN_CLASS_UNKNOWN < 8, "three bits each");
     put_often(o, &o->stopped, e, h->attempt, how, put_stop);

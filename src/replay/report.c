@@ -52,7 +52,7 @@ void report_stopped(report *r, const event *e, uint64_t times) {
     count(r, e, times);
     axis_stopped(&r->axis, h->outcome, times);
     r->totals.stops[h->outcome - 1] += times;
-    r->totals.classes[h->cls] += times;
+    r->totals.classes[h->error_class] += times;
     dn_sketch_put(&r->latency_ms[h->outcome - 1], dn_sketch_bucket((uint64_t)took_ms),
                   (uint32_t)times);
     if (took_ms > r->latency_max_ms) r->latency_max_ms = took_ms;

@@ -33,7 +33,7 @@ static void on_cutoff(hooks_watch *h, hooks_person *p, const event *e) {
         return;
     }
     h->cutoffs[h->len++] = (hooks_cutoff){
-        .n = e->h->n,
+        .n = e->h->registration,
         .at_ms = e->steady_ms,
         .day = e->h->day,
         .user = (uint32_t)(p - h->people),
@@ -54,8 +54,8 @@ void hooks_watch_tell(hooks_watch *h, const event *e) {
     const uint32_t user = tally_user_of(e->h->id, e->h->id_len);
     if (user >= h->plan->users) return;
     hooks_person *p = &h->people[user];
-    if (e->kind == DN_HAPPENED_SET && p->n != e->h->n) {
-        p->n = e->h->n;
+    if (e->kind == DN_HAPPENED_SET && p->n != e->h->registration) {
+        p->n = e->h->registration;
         p->epoch = 0;
     }
     if (e->kind == DN_HAPPENED_REMOVED) on_removed(h, p);

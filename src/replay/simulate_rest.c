@@ -105,7 +105,7 @@ static void instant_is(rest *r, int64_t steady_ms) {
 /* ---- Jobs ---- */
 
 static bool is_day(const rest_day *d, const dn_happening *h) {
-    return d->n == h->n && d->day == h->day;
+    return d->n == h->registration && d->day == h->day;
 }
 
 static void say(rest *r, unsigned rule, const dn_happening *h, const char *what) {
@@ -126,10 +126,10 @@ static void judge_start(rest *r, const rest_person *p, const dn_happening *h) {
 
 static void on_started(rest *r, rest_person *p, const dn_happening *h) {
     judge_start(r, p, h);
-    rest_tries *t = tries_open(r, p, h->n, h->day);
+    rest_tries *t = tries_open(r, p, h->registration, h->day);
 
     t->starts = h->attempt;
-    if (p->queued && p->queued_n == h->n && p->touched_ms < r->now_ms &&
+    if (p->queued && p->queued_n == h->registration && p->touched_ms < r->now_ms &&
         r->starts_len < r->plan->users)
         r->starts[r->starts_len++] = (rest_start){
             .cutoff_ms = cutoff_of(p),
@@ -141,17 +141,17 @@ static void on_started(rest *r, rest_person *p, const dn_happening *h) {
 }
 
 static void on_stopped(rest *r, rest_person *p, const dn_happening *h) {
-    rest_tries *t = tries_open(r, p, h->n, h->day);
+    rest_tries *t = tries_open(r, p, h->registration, h->day);
     /* An actor that ends takes its job with it. */
     const bool ended = !r->remembers && h->outcome == DN_OUTCOME_ERROR;
 
-    if (h->outcome == DN_OUTCOME_ERROR) t->cls = (uint8_t)h->cls;
+    if (h->outcome == DN_OUTCOME_ERROR) t->cls = (uint8_t)h->error_class;
     if (h->outcome == DN_OUTCOME_TIMEOUT) t->cls = DN_CLASS_UNKNOWN;
     if (p->job_day == h->day && p->attempt == h->attempt && !ended &&
-        (h->outcome != p->outcome || (h->outcome == DN_OUTCOME_ERROR && h->cls != p->cls)))
+        (h->outcome != p->outcome || (h->outcome == DN_OUTCOME_ERROR && h->error_class != p->cls)))
         say(r, CHECK_STOP, h, "a stop that is not what its job came to");
-    if (h->outcome != DN_OUTCOME_OK || p->n != h->n) return;
-    p->ok = (rest_day){h->n, h->day};
+    if (h->outcome != DN_OUTCOME_OK || p->n != h->registration) return;
+    p->ok = (rest_day){h->registration, h->day};
     p->ok_ms = r->now_ms;
 }
 
@@ -167,7 +167,7 @@ static bool is_noted(const rest *r, const rest_person *p, const dn_happening *h)
 }
 
 static void judge_row(rest *r, const rest_person *p, const dn_happening *h) {
-    const rest_tries *t = tries_of(p, h->n, h->day);
+    const rest_tries *t = tries_of(p, h->registration, h->day);
     dn_ledger_row     row;
     dn_user           user;
     char              text[REST_TEXT];
@@ -175,8 +175,10 @@ static void judge_row(rest *r, const rest_person *p, const dn_happening *h) {
     const char       *wrong = NULL;
 
     /* Removed in the same transaction, or by the same word of a crash. */
-    if (dn_store_user(r->store, h->id, h->id_len, &user) < 0 || user.registration != h->n) return;
-    if (dn_store_days_of(r->store, h->n, h->day + 1, &row, 1, &len) < 0) return;
+    if (dn_store_user(r->store, h->id, h->id_len, &user) < 0 ||
+        user.registration != h->registration)
+        return;
+    if (dn_store_days_of(r->store, h->registration, h->day + 1, &row, 1, &len) < 0) return;
     /* kv drops what it noted of a day when it sees the date after the next one. */
     const bool kept = h->status == DN_DAILY_SUCCESS || h->day >= r->ahead - 1;
     const bool noted = r->remembers && kept && (h->status == DN_DAILY_SUCCESS || is_noted(r, p, h));
@@ -217,8 +219,8 @@ static bool is_given_a_first_day(const plan *p, uint32_t user) {
 static void on_set(rest *r, rest_person *p, const dn_happening *h) {
     char text[REST_TEXT];
 
-    if (p->n != h->n) p->told = 0;
-    if (p->n == h->n && p->starts_on != h->starts_on &&
+    if (p->n != h->registration) p->told = 0;
+    if (p->n == h->registration && p->starts_on != h->starts_on &&
         !is_given_a_first_day(r->plan, (uint32_t)(p - r->people))) {
         (void)snprintf(text, sizeof text,
                        "I5: user %.*s: registered again without starts_on, and begins on day %d "
@@ -226,7 +228,7 @@ static void on_set(rest *r, rest_person *p, const dn_happening *h) {
                        h->id_len, h->id, h->starts_on, p->starts_on);
         r->say(r->context, CHECK_I5, text);
     }
-    p->n = h->n;
+    p->n = h->registration;
     p->starts_on = h->starts_on;
     p->due = h->due;
     p->touched_ms = r->now_ms;
@@ -245,7 +247,7 @@ static void on_person(rest *r, rest_person *p, const event *e) {
     switch (h->kind) {
     case DN_HAPPENED_ENQUEUED:
         p->queued = true;
-        p->queued_n = h->n;
+        p->queued_n = h->registration;
         p->day = h->day;
         p->since_ms = r->now_ms;
         p->arrival = r->arrivals++;
@@ -263,7 +265,7 @@ static void on_person(rest *r, rest_person *p, const event *e) {
         if (h->kind == DN_HAPPENED_MISSED) return;
         if (h->status == DN_DAILY_CUTOFF) judge_cutoff(r, e);
         if (h->status != DN_DAILY_SUCCESS) return;
-        p->succeeded = (rest_day){h->n, h->day};
+        p->succeeded = (rest_day){h->registration, h->day};
         p->ok.n = 0;
         return;
     case DN_HAPPENED_SET: on_set(r, p, h); return;

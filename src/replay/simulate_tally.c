@@ -103,7 +103,7 @@ static void on_stopped(tally *t, tally_person *p, const dn_happening *h) {
 
     if (p->running) t->running--;
     p->running = false;
-    p->has_ok = h->outcome == DN_OUTCOME_OK && p->n == h->n;
+    p->has_ok = h->outcome == DN_OUTCOME_OK && p->n == h->registration;
     t->counts.timeouts += h->outcome == DN_OUTCOME_TIMEOUT;
     t->counts.snapped += from_cutoff_ms >= -SNAPPED_MS && from_cutoff_ms <= SNAPPED_MS;
     t->counts.full_with_ok += p->has_ok && t->full;
@@ -122,7 +122,7 @@ static void on_finalized(tally *t, tally_person *p, const dn_happening *h) {
 }
 
 static void on_set(tally *t, tally_person *p, const dn_happening *h) {
-    if (p->n == h->n) {
+    if (p->n == h->registration) {
         t->counts.changed_queued += is_busy(p) && p->due != h->due;
         t->counts.first_day_moved += p->starts_on != h->starts_on;
     } else {
@@ -130,7 +130,7 @@ static void on_set(tally *t, tally_person *p, const dn_happening *h) {
         p->has_ok = false;
         p->last_day = DN_DAY_NONE;
     }
-    p->n = h->n;
+    p->n = h->registration;
     p->due = h->due;
     p->starts_on = h->starts_on;
 }

@@ -32,7 +32,7 @@ static void tell(teller *t, dn_happening_kind kind, const dn_user *u, uint32_t d
         .kind = kind,
         .id = u->id,
         .id_len = u->id_len,
-        .n = u->registration,
+        .registration = u->registration,
         .at_ms = t->wall_ms,
         .day = day,
         .due = due,

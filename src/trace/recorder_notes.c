@@ -93,14 +93,14 @@ static void said(void *context, dn_self *self, const dn_happening *h) {
     *n = (record_note){
         .mono_ns = dn_mono_ns(self),
         .at_ms = h->at_ms,
-        .n = h->kind == DN_HAPPENED_CLOCK ? (uint64_t)h->step_ms : h->n,
+        .n = h->kind == DN_HAPPENED_CLOCK ? (uint64_t)h->step_ms : h->registration,
         .ms = h->duration_ms < INT32_MAX ? (int32_t)h->duration_ms : INT32_MAX,
         .day = h->kind == DN_HAPPENED_SET ? h->starts_on : h->day,
         .attempt = (uint16_t)h->attempt,
         .due = (uint16_t)h->due,
         .kind = (uint8_t)h->kind,
         .outcome = (uint8_t)h->outcome,
-        .cls = (uint8_t)h->cls,
+        .cls = (uint8_t)h->error_class,
         .id_len = h->id_len,
     };
     if (h->id_len > 0) {

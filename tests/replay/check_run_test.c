@@ -104,7 +104,7 @@ static void say(world *w, int id, dn_happening h) {
     if (id >= 0) {
         h.id = ids[id];
         h.id_len = (uint8_t)strlen(ids[id]);
-        if (h.n == 0) h.n = w->users[id].n;
+        if (h.registration == 0) h.registration = w->users[id].n;
     }
     tell(w, (event){.kind = h.kind, .h = &h});
 }
@@ -320,9 +320,9 @@ static void finish(world *w, int id) {
     user *u = &w->users[id];
 
     u->running = false;
-    SAY(w, id, STOPPED, .n = u->run_n, .day = u->day, .outcome = u->outcome,
+    SAY(w, id, STOPPED, .registration = u->run_n, .day = u->day, .outcome = u->outcome,
         .attempt = u->run_attempt, .duration_ms = w->now_ms - u->since_ms,
-        .cls = u->outcome == DN_OUTCOME_ERROR ? DN_CLASS_REQ : DN_CLASS_NONE);
+        .error_class = u->outcome == DN_OUTCOME_ERROR ? DN_CLASS_REQ : DN_CLASS_NONE);
     if (u->outcome == DN_OUTCOME_OK) {
         u->ok_waits = true;
         join(w, (written){id, u->run_n, u->day, DN_DAILY_SUCCESS, wall(w)});
@@ -542,7 +542,9 @@ static bool is_always_found(unsigned kind, change how) {
 /* Was the user removed before that event? Then nothing is written for it, whatever its attempt comes to. */
 static bool is_of_nobody(const world *w, size_t at) {
     for (size_t i = 0; i < at; i++)
-        if (w->log[i].e.kind == DN_HAPPENED_REMOVED && w->log[i].h.n == w->log[at].h.n) return true;
+        if (w->log[i].e.kind == DN_HAPPENED_REMOVED &&
+            w->log[i].h.registration == w->log[at].h.registration)
+            return true;
     return false;
 }
 
@@ -552,7 +554,7 @@ static bool changed(entry *x, change how, bool of_nobody) {
 
     if (how == LEFT_OUT || how == TWICE) return true;
     if (how == OF_ANOTHER_DAY) h->day++;
-    if (how == OF_ANOTHER_USER) h->n++;
+    if (how == OF_ANOTHER_USER) h->registration++;
     if (how != WITH_ANOTHER_NUMBER) return true;
     switch (h->kind) {
     case DN_HAPPENED_TICK: h->enqueued++; return true;
@@ -583,7 +585,7 @@ static void is_found(const world *w, size_t at, change how) {
     ends(c, w);
     CHECK_MSG(check_violations_len(c) > 0,
               "nothing is found, with event %zu of %zu changed (%d): kind %u, n %llu", at, w->len,
-              (int)how, x.e.kind, (unsigned long long)x.h.n);
+              (int)how, x.e.kind, (unsigned long long)x.h.registration);
     check_free(c);
 }
 

@@ -58,36 +58,36 @@ static void world(tape *t, event e) {
 
 static void say(tape *t, dn_happening h) {
     h.at_ms = wall(t);
-    h.id = names[h.n];
-    h.id_len = (uint8_t)strlen(names[h.n]);
+    h.id = names[h.registration];
+    h.id_len = (uint8_t)strlen(names[h.registration]);
     world(t, (event){.kind = h.kind, .h = &h});
 }
 #define SAY(t, what, ...) say(t, (dn_happening){.kind = DN_HAPPENED_##what, __VA_ARGS__})
 
 static void set(tape *t, uint64_t n, uint32_t due) {
-    SAY(t, SET, .n = n, .due = due, .starts_on = TODAY);
+    SAY(t, SET, .registration = n, .due = due, .starts_on = TODAY);
 }
 static void enqueue(tape *t, uint64_t n) {
     t->enqueued++;
-    SAY(t, ENQUEUED, .n = n, .day = TODAY);
+    SAY(t, ENQUEUED, .registration = n, .day = TODAY);
 }
 static void ignore(tape *t, uint64_t n, const char *reason) {
     t->ignored++;
-    SAY(t, IGNORED, .n = n, .day = TODAY, .reason = reason);
+    SAY(t, IGNORED, .registration = n, .day = TODAY, .reason = reason);
 }
 static void start(tape *t, uint64_t n, uint32_t attempt) {
-    SAY(t, STARTED, .n = n, .day = TODAY, .attempt = attempt);
+    SAY(t, STARTED, .registration = n, .day = TODAY, .attempt = attempt);
 }
 static void stop(tape *t, uint64_t n, uint32_t attempt, dn_outcome outcome, int64_t duration_ms) {
-    SAY(t, STOPPED, .n = n, .day = TODAY, .attempt = attempt, .outcome = outcome,
-        .cls = outcome == DN_OUTCOME_ERROR ? DN_CLASS_LLM : DN_CLASS_NONE,
+    SAY(t, STOPPED, .registration = n, .day = TODAY, .attempt = attempt, .outcome = outcome,
+        .error_class = outcome == DN_OUTCOME_ERROR ? DN_CLASS_LLM : DN_CLASS_NONE,
         .duration_ms = duration_ms);
 }
 static void success(tape *t, uint64_t n, uint32_t due) {
-    SAY(t, FINALIZED, .n = n, .day = TODAY, .due = due, .status = DN_DAILY_SUCCESS);
+    SAY(t, FINALIZED, .registration = n, .day = TODAY, .due = due, .status = DN_DAILY_SUCCESS);
 }
 static void cutoff(tape *t, uint64_t n, uint32_t due) {
-    SAY(t, FINALIZED, .n = n, .day = TODAY, .due = due, .status = DN_DAILY_CUTOFF);
+    SAY(t, FINALIZED, .registration = n, .day = TODAY, .due = due, .status = DN_DAILY_CUTOFF);
 }
 static void tick(tape *t, uint32_t cutoffs) {
     SAY(t, TICK, .eligible = t->enqueued + t->ignored, .enqueued = t->enqueued, .cutoffs = cutoffs);
@@ -316,7 +316,7 @@ TEST(I2_a_free_slot_while_somebody_waits_is_found) {
 TEST(I2_a_window_over_midnight_belongs_to_the_day_of_its_cutoff) {
     tape t = tape_from(22, 0);
 
-    SAY(&t, SET, .n = ADA, .due = DUE(0, 20), .starts_on = TODAY + 1);
+    SAY(&t, SET, .registration = ADA, .due = DUE(0, 20), .starts_on = TODAY + 1);
     tick(&t, 0);
     go(&t, 0, 23, 20);
     tick(&t, 0);
@@ -359,7 +359,7 @@ TEST(I2_a_new_queue_that_never_gets_her_is_found) {
 static tape ada_ended_tomorrow(dn_outcome outcome) {
     tape t = tape_from(7, 0);
 
-    SAY(&t, SET, .n = ADA, .due = DUE(8, 0), .starts_on = TODAY - 1);
+    SAY(&t, SET, .registration = ADA, .due = DUE(8, 0), .starts_on = TODAY - 1);
     enqueue(&t, ADA);
     start(&t, ADA, 1);
     world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 3 * MINUTE});
@@ -380,7 +380,7 @@ static tape ada_ended_tomorrow(dn_outcome outcome) {
 TEST(ignored_for_dedupe_while_an_ok_of_another_day_waits_for_the_disk) {
     tape t = tape_from(7, 0);
 
-    SAY(&t, SET, .n = ADA, .due = DUE(8, 0), .starts_on = TODAY - 1);
+    SAY(&t, SET, .registration = ADA, .due = DUE(8, 0), .starts_on = TODAY - 1);
     enqueue(&t, ADA);
     start(&t, ADA, 1);
     world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = 3 * MINUTE});
@@ -394,7 +394,7 @@ TEST(ignored_for_dedupe_while_an_ok_of_another_day_waits_for_the_disk) {
     tick(&t, 0);
     wait(&t, MINUTE);
     t.ignored++;
-    SAY(&t, IGNORED, .n = ADA, .day = TODAY - 1, .reason = "dedupe");
+    SAY(&t, IGNORED, .registration = ADA, .day = TODAY - 1, .reason = "dedupe");
     tick(&t, 0);
     CHECK_UINT(check_violations_of(t.c, CHECK_IGNORED), 0);
     check_free(t.c);
@@ -468,7 +468,7 @@ TEST(I4_a_tick_that_does_not_come_is_found) {
     tape t = ada_done();
 
     wait(&t, 2 * MINUTE);
-    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    SAY(&t, SET, .registration = BOB, .due = DUE(12, 0), .starts_on = TODAY);
     breaks(&t, CHECK_I4, "no tick for 120500 ms and more: right is one within 60000 ms");
 }
 
@@ -553,7 +553,7 @@ TEST(I5_a_user_who_is_not_in_the_store_is_missed) {
     tape              t = ada_done();
     const check_final f = ada_in_store();
 
-    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    SAY(&t, SET, .registration = BOB, .due = DUE(12, 0), .starts_on = TODAY);
     check_user(t.c, &f);
     breaks(&t, CHECK_I5, "1 users in the store: right is 2");
 }
@@ -645,7 +645,7 @@ TEST(I6_an_ok_that_a_cutoff_overtakes_is_found) {
     stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE);
     cutoff(&t, ADA, DUE(8, 0));
     tick(&t, 1);
-    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    SAY(&t, LATE_SUCCESS, .registration = ADA, .day = TODAY, .due = DUE(8, 0));
     breaks(&t, CHECK_I6,
            "cutoff_reached, but an attempt was ok before it was written: right is success");
 }
@@ -682,14 +682,15 @@ TEST(I6_a_last_date_that_falls_is_found) {
     world(&t, (event){.kind = EVENT_USER, .user = &ada});
     tick(&t, 0);
     wait(&t, 100);
-    SAY(&t, FINALIZED, .n = ADA, .day = TODAY - 1, .due = DUE(8, 0), .status = DN_DAILY_CUTOFF);
+    SAY(&t, FINALIZED, .registration = ADA, .day = TODAY - 1, .due = DUE(8, 0),
+        .status = DN_DAILY_CUTOFF);
     breaks(&t, CHECK_I6, "finalized, but last_date is 2026-01-01: right is that it never falls");
 }
 
 TEST(I6_a_day_before_the_first_is_not_finalized) {
     tape t = tape_from(9, 0);
 
-    SAY(&t, SET, .n = ADA, .due = DUE(8, 0), .starts_on = TODAY + 1);
+    SAY(&t, SET, .registration = ADA, .due = DUE(8, 0), .starts_on = TODAY + 1);
     cutoff(&t, ADA, DUE(8, 0));
     tick(&t, 0);
     breaks(&t, CHECK_I6, "finalized, but it begins on 2026-01-02: right is nothing");
@@ -700,7 +701,7 @@ TEST(log_a_first_day_that_a_change_moves_into_the_past_is_found) {
 
     set(&t, ADA, DUE(20, 0));
     tick(&t, 0);
-    SAY(&t, SET, .n = ADA, .due = DUE(20, 0), .starts_on = TODAY - 1);
+    SAY(&t, SET, .registration = ADA, .due = DUE(20, 0), .starts_on = TODAY - 1);
     breaks(&t, CHECK_LOG, "begins on 2025-12-31: right is not before today");
 }
 
@@ -709,9 +710,9 @@ TEST(log_a_first_day_may_be_put_off_and_brought_forward_to_today) {
 
     set(&t, ADA, DUE(20, 0));
     tick(&t, 0);
-    SAY(&t, SET, .n = ADA, .due = DUE(20, 0), .starts_on = TODAY + 3);
+    SAY(&t, SET, .registration = ADA, .due = DUE(20, 0), .starts_on = TODAY + 3);
     wait(&t, SECOND);
-    SAY(&t, SET, .n = ADA, .due = DUE(20, 0), .starts_on = TODAY);
+    SAY(&t, SET, .registration = ADA, .due = DUE(20, 0), .starts_on = TODAY);
     keeps(&t);
 }
 
@@ -816,7 +817,7 @@ TEST(I6_an_ok_behind_a_cutoff_that_waits_comes_too_late_even_if_the_clock_steps_
     wait(&t, 31 * SECOND);
     SAY(&t, STORE_WELL);
     cutoff(&t, ADA, DUE(8, 0));
-    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    SAY(&t, LATE_SUCCESS, .registration = ADA, .day = TODAY, .due = DUE(8, 0));
     keeps(&t);
 }
 
@@ -1006,7 +1007,7 @@ static tape ada_is_removed_beside_a_tick(int64_t later_ms) {
     SAY(&t, STORE_FAILED);
     wait(&t, MINUTE - 1 - later_ms);
     SAY(&t, STORE_WELL);
-    SAY(&t, REMOVED, .n = ADA);
+    SAY(&t, REMOVED, .registration = ADA);
     wait(&t, later_ms);
     ignore(&t, ADA, "throttle");
     tick(&t, 0);
@@ -1087,7 +1088,7 @@ TEST(window_asking_outside_of_it_is_found) {
     set(&t, ADA, DUE(8, 0));
     enqueue(&t, ADA);
     tick(&t, 0);
-    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    SAY(&t, EXPIRED, .registration = ADA, .day = TODAY);
     breaks(&t, CHECK_WINDOW,
            "enqueued, but the rule asks for nothing on 2026-01-01 with due 08:00");
 }
@@ -1145,7 +1146,7 @@ TEST(closed_a_start_after_the_finalization_is_found) {
     start(&t, BOB, 1);
     tick(&t, 0);
     wait(&t, 500);
-    SAY(&t, SET, .n = CAT, .due = DUE(8, 0), .starts_on = TODAY + 1);
+    SAY(&t, SET, .registration = CAT, .due = DUE(8, 0), .starts_on = TODAY + 1);
     stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
     success(&t, ADA, DUE(8, 0));
     start(&t, CAT, 1);
@@ -1157,7 +1158,7 @@ TEST(closed_asking_for_a_day_that_is_finalized_is_found) {
 
     go(&t, 0, 7, 10);
     enqueue(&t, ADA);
-    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    SAY(&t, EXPIRED, .registration = ADA, .day = TODAY);
     tick(&t, 0);
     breaks(&t, CHECK_CLOSED,
            "enqueued, but the day is finalized (last_date 2026-01-01): right is nothing");
@@ -1208,7 +1209,7 @@ TEST(order_goes_by_the_due_of_the_moment) {
     tape t = two_wait();
 
     wait(&t, 0);
-    SAY(&t, SET, .n = BOB, .due = DUE(8, 30), .starts_on = TODAY);
+    SAY(&t, SET, .registration = BOB, .due = DUE(8, 30), .starts_on = TODAY);
     start(&t, ADA, 1);
     CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
     CHECK_UINT(check_violations_len(t.c), 0);
@@ -1261,7 +1262,7 @@ TEST(ignored_when_nothing_is_in_the_way_is_found) {
 TEST(expired_within_its_window_is_found) {
     tape t = two_wait();
 
-    SAY(&t, EXPIRED, .n = BOB, .day = TODAY);
+    SAY(&t, EXPIRED, .registration = BOB, .day = TODAY);
     start(&t, ADA, 1);
     breaks(&t, CHECK_EXPIRED,
            "dropped, but its window is open (due 07:50) and the day is not finalized");
@@ -1277,7 +1278,7 @@ static uint64_t dropped_after(bool planner_ends, bool clock_steps) {
     wait(&t, SECOND);
     if (clock_steps) step(&t, HOUR);
     wait(&t, SECOND);
-    SAY(&t, EXPIRED, .n = BOB, .day = TODAY);
+    SAY(&t, EXPIRED, .registration = BOB, .day = TODAY);
     const uint64_t wrong = check_violations_of(t.c, CHECK_EXPIRED);
     check_free(t.c);
     return wrong;
@@ -1292,7 +1293,7 @@ TEST(expired_within_its_window_is_found_whatever_ended_or_stepped_before) {
 TEST(expired_when_nobody_waited_is_found) {
     tape t = ada_runs();
 
-    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    SAY(&t, EXPIRED, .registration = ADA, .day = TODAY);
     breaks(&t, CHECK_EXPIRED, "dropped, but it was not queued for that day");
 }
 
@@ -1307,7 +1308,7 @@ TEST(expired_after_its_window_is_right) {
     wait(&t, MINUTE);
     stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE);
     success(&t, ADA, DUE(8, 0));
-    SAY(&t, EXPIRED, .n = BOB, .day = TODAY);
+    SAY(&t, EXPIRED, .registration = BOB, .day = TODAY);
     cutoff(&t, BOB, DUE(8, 0));
     tick(&t, 1);
     keeps(&t);
@@ -1348,7 +1349,7 @@ TEST(stop_as_timeout_too_early_is_found) {
 TEST(stop_of_an_error_has_a_class) {
     tape t = ada_runs();
 
-    SAY(&t, STOPPED, .n = ADA, .day = TODAY, .attempt = 1, .outcome = DN_OUTCOME_ERROR,
+    SAY(&t, STOPPED, .registration = ADA, .day = TODAY, .attempt = 1, .outcome = DN_OUTCOME_ERROR,
         .duration_ms = 500);
     breaks(&t, CHECK_STOP, "error class 0: right is one of four for an error");
 }
@@ -1356,7 +1357,7 @@ TEST(stop_of_an_error_has_a_class) {
 TEST(stop_with_another_result_is_found) {
     tape t = ada_runs();
 
-    SAY(&t, STOPPED, .n = ADA, .day = TODAY, .attempt = 1, .outcome = DN_OUTCOME_CRASH,
+    SAY(&t, STOPPED, .registration = ADA, .day = TODAY, .attempt = 1, .outcome = DN_OUTCOME_CRASH,
         .duration_ms = 500);
     breaks(&t, CHECK_STOP, "result 4: right is ok, error or timeout");
 }
@@ -1372,7 +1373,7 @@ TEST(late_success_of_a_day_that_is_open_is_found) {
     tape t = ada_runs();
 
     stop(&t, ADA, 1, DN_OUTCOME_OK, 500);
-    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    SAY(&t, LATE_SUCCESS, .registration = ADA, .day = TODAY, .due = DUE(8, 0));
     breaks(&t, CHECK_LATE, "a late success, but the day was not finalized: right is a success");
 }
 
@@ -1384,12 +1385,12 @@ TEST(late_success_after_the_cutoff_is_right) {
     start(&t, ADA, 1);
     tick(&t, 0);
     wait(&t, 100);
-    SAY(&t, SET, .n = ADA, .due = DUE(7, 59), .starts_on = TODAY);
+    SAY(&t, SET, .registration = ADA, .due = DUE(7, 59), .starts_on = TODAY);
     wait(&t, 59 * SECOND + 900);
     tick(&t, 1);
     cutoff(&t, ADA, DUE(7, 59));
     stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE);
-    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(7, 59));
+    SAY(&t, LATE_SUCCESS, .registration = ADA, .day = TODAY, .due = DUE(7, 59));
     keeps(&t);
 }
 
@@ -1398,7 +1399,7 @@ TEST(late_success_without_an_ok_is_found) {
 
     cutoff(&t, ADA, DUE(8, 0));
     tick(&t, 1);
-    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    SAY(&t, LATE_SUCCESS, .registration = ADA, .day = TODAY, .due = DUE(8, 0));
     breaks(&t, CHECK_LATE, "a late success, but no attempt was ok");
 }
 
@@ -1414,7 +1415,7 @@ static tape two_days_down(void) {
 }
 
 static void missed(tape *t, uint64_t n, dn_day day) {
-    SAY(t, MISSED, .n = n, .day = day, .due = DUE(8, 0));
+    SAY(t, MISSED, .registration = n, .day = day, .due = DUE(8, 0));
 }
 
 TEST(missed_days_have_a_row_each) {
@@ -1471,8 +1472,8 @@ TEST(missed_day_of_a_finalized_one_is_found) {
     t.now_ms = DAY;
     world(&t, (event){.kind = EVENT_RESTART});
     missed(&t, ADA, TODAY);
-    SAY(&t, ENQUEUED, .n = ADA, .day = TODAY + 1);
-    SAY(&t, STARTED, .n = ADA, .day = TODAY + 1, .attempt = 1);
+    SAY(&t, ENQUEUED, .registration = ADA, .day = TODAY + 1);
+    SAY(&t, STARTED, .registration = ADA, .day = TODAY + 1, .attempt = 1);
     SAY(&t, TICK, .eligible = 1, .enqueued = 1);
     breaks(&t, CHECK_MISSED, "missed, but it is finalized (last_date 2026-01-01)");
 }
@@ -1480,11 +1481,12 @@ TEST(missed_day_of_a_finalized_one_is_found) {
 TEST(missed_day_that_a_tick_over_midnight_finds_without_a_row_is_found) {
     tape t = tape_from(23, 58);
 
-    SAY(&t, SET, .n = ADA, .due = DUE(12, 0), .starts_on = TODAY + 1);
-    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
-    SAY(&t, FINALIZED, .n = BOB, .day = TODAY, .due = DUE(12, 0), .status = DN_DAILY_CUTOFF);
+    SAY(&t, SET, .registration = ADA, .due = DUE(12, 0), .starts_on = TODAY + 1);
+    SAY(&t, SET, .registration = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    SAY(&t, FINALIZED, .registration = BOB, .day = TODAY, .due = DUE(12, 0),
+        .status = DN_DAILY_CUTOFF);
     tick(&t, 1);
-    SAY(&t, SET, .n = ADA, .due = DUE(12, 0), .starts_on = TODAY);
+    SAY(&t, SET, .registration = ADA, .due = DUE(12, 0), .starts_on = TODAY);
     wait(&t, 2 * MINUTE);
     tick(&t, 0);
     CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
@@ -1557,23 +1559,23 @@ TEST(log_that_cannot_be_so_is_found) {
     tape t = ada_failed();
 
     wait(&t, -100);
-    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    SAY(&t, SET, .registration = BOB, .due = DUE(12, 0), .starts_on = TODAY);
     t.now_ms += 200;
     breaks(&t, CHECK_LOG, "steady time goes back by 100 ms");
     t = ada_done();
     t.off_ms = 5;
-    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    SAY(&t, SET, .registration = BOB, .due = DUE(12, 0), .starts_on = TODAY);
     breaks(&t, CHECK_LOG, "the wall clock stepped by 5 ms that no event tells of");
     t = ada_done();
     world(&t, (event){.kind = EVENT_CRASH});
-    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY);
+    SAY(&t, SET, .registration = BOB, .due = DUE(12, 0), .starts_on = TODAY);
     breaks(&t, CHECK_LOG, "something happened while the process was down");
     t = ada_done();
-    SAY(&t, REMOVED, .n = BOB);
+    SAY(&t, REMOVED, .registration = BOB);
     breaks(&t, CHECK_LOG, "removed, but there is no such user");
     t = ada_done();
-    SAY(&t, SET, .n = BOB, .due = DUE(12, 0), .starts_on = TODAY - 1);
-    SAY(&t, REMOVED, .n = BOB);
+    SAY(&t, SET, .registration = BOB, .due = DUE(12, 0), .starts_on = TODAY - 1);
+    SAY(&t, REMOVED, .registration = BOB);
     breaks(&t, CHECK_LOG, "begins on 2025-12-31: right is not before it is registered");
     t = ada_failed();
     go(&t, 0, 7, 10);
@@ -1599,16 +1601,16 @@ TEST(log_of_a_life_that_cannot_be_so_is_found) {
 TEST(log_of_nobody_is_found) {
     tape t = ada_done();
 
-    SAY(&t, SET, .n = BOB, .due = 1440, .starts_on = TODAY);
+    SAY(&t, SET, .registration = BOB, .due = 1440, .starts_on = TODAY);
     breaks(&t, CHECK_LOG, "registered as number 2, due at minute 1440: no user is so");
     t = ada_done();
-    SAY(&t, STARTED, .n = BOB, .day = TODAY, .attempt = 1);
+    SAY(&t, STARTED, .registration = BOB, .day = TODAY, .attempt = 1);
     breaks(&t, CHECK_LOG, "a start, but there is no such user: right is nothing of nobody");
     t = ada_done();
-    SAY(&t, LATE_SUCCESS, .n = BOB, .day = TODAY);
+    SAY(&t, LATE_SUCCESS, .registration = BOB, .day = TODAY);
     breaks(&t, CHECK_LATE, "a late success, but there is no such user");
     t = ada_done();
-    SAY(&t, MISSED, .n = BOB, .day = TODAY);
+    SAY(&t, MISSED, .registration = BOB, .day = TODAY);
     breaks(&t, CHECK_MISSED, "missed, but there is no such user");
 }
 
@@ -1641,7 +1643,8 @@ TEST(I4_a_tick_that_took_time_is_found) {
 TEST(I6_a_finalization_that_is_neither_is_found) {
     tape t = ada_failed();
 
-    SAY(&t, FINALIZED, .n = ADA, .day = TODAY, .due = DUE(8, 0), .status = DN_DAILY_MISSED);
+    SAY(&t, FINALIZED, .registration = ADA, .day = TODAY, .due = DUE(8, 0),
+        .status = DN_DAILY_MISSED);
     breaks(&t, CHECK_I6, "finalized as missed: right is success or cutoff_reached");
 }
 
@@ -1651,8 +1654,8 @@ TEST(again_with_the_same_id_its_running_job_and_its_throttle_stay) {
     tape t = ada_runs();
 
     wait(&t, 100);
-    SAY(&t, REMOVED, .n = ADA);
-    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    SAY(&t, REMOVED, .registration = ADA);
+    SAY(&t, SET, .registration = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
     go(&t, 0, 7, 1);
     stop(&t, ADA, 1, DN_OUTCOME_OK, MINUTE); /* nobody's success */
     ignore(&t, ADA_AGAIN, "throttle");
@@ -1668,8 +1671,8 @@ TEST(again_with_the_same_id_beside_its_running_job_is_found) {
     tape t = ada_runs();
 
     wait(&t, 100);
-    SAY(&t, REMOVED, .n = ADA);
-    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    SAY(&t, REMOVED, .registration = ADA);
+    SAY(&t, SET, .registration = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
     wait(&t, 100);
     start(&t, ADA_AGAIN, 1);
     CHECK_INT(check_end(t.c, t.now_ms + 1), DN_OK);
@@ -1681,8 +1684,8 @@ TEST(again_with_the_same_id_and_never_asked_for_is_found) {
     tape t = ada_failed();
 
     wait(&t, 100);
-    SAY(&t, REMOVED, .n = ADA);
-    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    SAY(&t, REMOVED, .registration = ADA);
+    SAY(&t, SET, .registration = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
     go(&t, 0, 7, 10);
     tick(&t, 0);
     breaks(&t, CHECK_I2, "at 2026-01-01T07:10:00.000Z");
@@ -1717,7 +1720,7 @@ TEST(closed_by_a_write_that_waited_a_day_may_be_enqueued_beside_it) {
     tape t = ada_whose_cutoff_waits();
 
     enqueue(&t, ADA);
-    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    SAY(&t, EXPIRED, .registration = ADA, .day = TODAY);
     tick(&t, 0);
     keeps(&t);
 }
@@ -1728,7 +1731,7 @@ TEST(closed_by_a_write_that_waited_a_day_may_not_be_enqueued_later) {
     tick(&t, 0);
     wait(&t, 1);
     enqueue(&t, ADA);
-    SAY(&t, EXPIRED, .n = ADA, .day = TODAY);
+    SAY(&t, EXPIRED, .registration = ADA, .day = TODAY);
     breaks(&t, CHECK_CLOSED, "enqueued, but the day is finalized (last_date 2026-01-01)");
 }
 
@@ -1998,7 +2001,7 @@ static tape a_missed_day_of_a_tick_that_was_not_said(planner_end end) {
     tick(&t, 0);
     wait(&t, MINUTE);
     SAY(&t, STORE_WELL);
-    SAY(&t, MISSED, .n = BOB, .day = TODAY);
+    SAY(&t, MISSED, .registration = BOB, .day = TODAY);
     return t;
 }
 
@@ -2031,7 +2034,7 @@ static tape a_missed_day_and_a_step_back(bool full) {
     tick(&t, 0);
     step(&t, -DAY);
     wait(&t, MINUTE);
-    SAY(&t, MISSED, .n = BOB, .day = TODAY);
+    SAY(&t, MISSED, .registration = BOB, .day = TODAY);
     crash(&t, SECOND);
     return t;
 }
@@ -2217,7 +2220,7 @@ static tape ada_is_ok_before_a_full_disk(int64_t before_ms) {
 TEST(lag_may_bring_an_ok_of_just_before_its_cutoff_behind_one_that_waits_for_the_disk) {
     tape t = ada_is_ok_before_a_full_disk(50);
 
-    SAY(&t, LATE_SUCCESS, .n = ADA, .day = TODAY, .due = DUE(8, 0));
+    SAY(&t, LATE_SUCCESS, .registration = ADA, .day = TODAY, .due = DUE(8, 0));
     keeps(&t);
 }
 
@@ -2252,8 +2255,8 @@ static tape removed_and_tried_all_the_same(void) {
     set(&t, ADA, DUE(8, 0));
     tick(&t, 0);
     go(&t, 0, 7, 0);
-    SAY(&t, REMOVED, .n = ADA);
-    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    SAY(&t, REMOVED, .registration = ADA);
+    SAY(&t, SET, .registration = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
     enqueue(&t, ADA);
     start(&t, ADA, 1);
     tick(&t, 0);
@@ -2296,8 +2299,8 @@ TEST(
     tick(&t, 0);
     go(&t, 0, 7, 0);
     enqueue(&t, ADA);
-    SAY(&t, REMOVED, .n = ADA);
-    SAY(&t, SET, .n = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
+    SAY(&t, REMOVED, .registration = ADA);
+    SAY(&t, SET, .registration = ADA_AGAIN, .due = DUE(8, 0), .starts_on = TODAY);
     tick(&t, 0);
     wait(&t, 1);
     start(&t, ADA, 1);
@@ -2326,13 +2329,13 @@ static tape ada_is_ok_twice_before_the_disk_is_well(void) {
     go_ms(&t, MINUTE);
     for (int day = TODAY + 1; day <= TODAY + 2; day++) {
         if (day == TODAY + 1) world(&t, (event){.kind = EVENT_STORE_FAILS, .for_ms = HOUR});
-        SAY(&t, ENQUEUED, .n = ADA, .day = day);
-        SAY(&t, STARTED, .n = ADA, .day = day, .attempt = 1);
+        SAY(&t, ENQUEUED, .registration = ADA, .day = day);
+        SAY(&t, STARTED, .registration = ADA, .day = day, .attempt = 1);
         SAY(&t, TICK, .eligible = 1, .enqueued = 1);
         t.ticked_ms = t.now_ms;
         wait(&t, SECOND);
         if (day == TODAY + 1) SAY(&t, STORE_FAILED);
-        SAY(&t, STOPPED, .n = ADA, .day = day, .attempt = 1, .outcome = DN_OUTCOME_OK,
+        SAY(&t, STOPPED, .registration = ADA, .day = day, .attempt = 1, .outcome = DN_OUTCOME_OK,
             .duration_ms = SECOND);
         world(&t, (event){.kind = EVENT_ACTOR_CRASH, .name = "executor"});
         go_ms(&t, (t.now_ms / MINUTE + 1) * MINUTE);
@@ -2342,7 +2345,8 @@ static tape ada_is_ok_twice_before_the_disk_is_well(void) {
 }
 
 static void success_of(tape *t, dn_day day) {
-    SAY(t, FINALIZED, .n = ADA, .day = day, .due = DUE(0, 20), .status = DN_DAILY_SUCCESS);
+    SAY(t, FINALIZED, .registration = ADA, .day = day, .due = DUE(0, 20),
+        .status = DN_DAILY_SUCCESS);
 }
 
 TEST(I6_oks_of_two_days_that_wait_for_the_disk_are_successes_both) {

@@ -30,7 +30,7 @@ static line line_of(const event *e) {
         .due = e->h->due,
         .status = e->h->status,
         .outcome = e->h->outcome,
-        .cls = e->h->cls,
+        .cls = e->h->error_class,
         .user = e->h->id_len ? e->h->id[0] : '\0',
     };
 }
@@ -71,7 +71,7 @@ TEST(what_is_counted_is_what_was_told_in_its_order) {
         const char            name[] = {(char)('a' + test_random(&random) % 26)};
         /* Few of each, so that neighbours are often alike, and all else is often the same but for one thing. */
         dn_happening h = {.kind = (dn_happening_kind)kinds[test_random(&random) % 8 / 2],
-                          .n = i + 1,
+                          .registration = i + 1,
                           .id = name,
                           .id_len = 1,
                           .attempt = (uint32_t)i,
@@ -83,7 +83,7 @@ TEST(what_is_counted_is_what_was_told_in_its_order) {
         }
         if (h.kind == DN_HAPPENED_STOPPED) {
             h.outcome = test_random(&random) % 8 ? DN_OUTCOME_OK : DN_OUTCOME_ERROR;
-            h.cls = test_random(&random) % 8 ? DN_CLASS_NONE : DN_CLASS_LLM;
+            h.error_class = test_random(&random) % 8 ? DN_CLASS_NONE : DN_CLASS_LLM;
             h.duration_ms = test_random(&random) % 8 ? 500 : 900;
         }
         const event e = {.kind = h.kind, .t_ms = now_ms, .steady_ms = now_ms, .h = &h};
@@ -105,7 +105,7 @@ TEST(those_who_are_alike_are_counted_by_one_call_and_settling_twice_is_settling_
 
     for (int k = 0; k < 4; k++) {
         const dn_happening h = {.kind = kinds[k],
-                                .n = 7,
+                                .registration = 7,
                                 .id = "ada",
                                 .id_len = 3,
                                 .day = 3,

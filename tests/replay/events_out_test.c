@@ -17,7 +17,7 @@ static const char *const classes[] = {"", "req", "llm", "parse", "unknown"};
 
 /* ,"attempt":…,"result":…,"error_class":…,"duration_ms":… */
 static void put_stop(char *out, size_t size, const dn_happening *h) {
-    const char *class = h->outcome == DN_OUTCOME_ERROR ? classes[h->cls] : NULL;
+    const char *class = h->outcome == DN_OUTCOME_ERROR ? classes[h->error_class] : NULL;
     const char *result = h->outcome == DN_OUTCOME_OK      ? "ok"
                          : h->outcome == DN_OUTCOME_ERROR ? "error"
                                                           : "timeout";
@@ -63,7 +63,7 @@ static void change(dn_happening *h, int64_t *t_ms, uint64_t *random) {
     case 2: h->attempt = (uint32_t)(test_random(random) % 70000); break;
     case 3: h->status = test_random(random) % 2 ? DN_DAILY_SUCCESS : DN_DAILY_CUTOFF; break;
     case 4: h->outcome = (dn_outcome)(DN_OUTCOME_OK + test_random(random) % 3); break;
-    case 5: h->cls = (dn_error_class)(DN_CLASS_REQ + test_random(random) % 4); break;
+    case 5: h->error_class = (dn_error_class)(DN_CLASS_REQ + test_random(random) % 4); break;
     case 6: h->duration_ms = (int64_t)(test_random(random) % 100000000); break;
     case 7: *t_ms += (int64_t)(test_random(random) % 100000000) - 20000000; break;
     case 8: h->id = ids[test_random(random) % 5]; break;
@@ -83,7 +83,7 @@ TEST(a_line_is_that_of_its_event_whatever_the_lines_before_it_were) {
                       .attempt = 1,
                       .status = DN_DAILY_SUCCESS,
                       .outcome = DN_OUTCOME_OK,
-                      .cls = DN_CLASS_REQ};
+                      .error_class = DN_CLASS_REQ};
     int64_t      t_ms = dn_day_start_ms(20513);
     char        *wanted = malloc((size_t)EVENTS * LINE_MAX), *end = wanted;
     int          code = 0;

@@ -124,10 +124,10 @@ static void stop(world *w, slot *s) {
 
     if (is_out(w)) {
         h.outcome = draw(w) % 4 == 0 ? DN_OUTCOME_TIMEOUT : DN_OUTCOME_ERROR;
-        if (h.outcome == DN_OUTCOME_ERROR) h.cls = DN_CLASS_REQ;
+        if (h.outcome == DN_OUTCOME_ERROR) h.error_class = DN_CLASS_REQ;
     } else if (draw(w) % 300 == 0) {
         h.outcome = DN_OUTCOME_ERROR;
-        h.cls = DN_CLASS_LLM;
+        h.error_class = DN_CLASS_LLM;
     }
     s->user = -1;
     tell_user(w, DN_HAPPENED_STOPPED, i, h);
@@ -316,7 +316,7 @@ static bool save_year(const char *dir) {
                                 .due = due,
                                 .status = bad ? DN_DAILY_CUTOFF : DN_DAILY_SUCCESS,
                                 .outcome = bad ? DN_OUTCOME_ERROR : DN_OUTCOME_OK,
-                                .cls = bad ? DN_CLASS_PARSE : DN_CLASS_NONE,
+                                .error_class = bad ? DN_CLASS_PARSE : DN_CLASS_NONE,
                                 .duration_ms = 800 + (int64_t)i * 9};
             for (dn_happening_kind kind = DN_HAPPENED_ENQUEUED; kind <= DN_HAPPENED_FINALIZED;
                  kind++) {

@@ -33,7 +33,7 @@ static void tell(stage *s, dn_happening_kind kind, int64_t steady_ms) {
         .kind = kind,
         .id = "u0",
         .id_len = 2,
-        .n = s->user.registration,
+        .registration = s->user.registration,
         .day = TODAY,
         .status = DN_DAILY_CUTOFF,
     };

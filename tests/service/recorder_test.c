@@ -43,9 +43,9 @@ static void say_tick(dn_self *self, int64_t at_ms) {
 static void say_stopped(dn_self *self, const char *id, dn_outcome outcome, int64_t at_ms,
                         int64_t took_ms) {
     DN_SAY(dn_recorder_journal_borrow(rec.recorder), self, DN_HAPPENED_STOPPED, .id = id,
-           .id_len = (uint8_t)strlen(id), .n = 999, .at_ms = at_ms, .day = TODAY, .attempt = 1,
-           .duration_ms = took_ms, .outcome = outcome,
-           .cls = outcome == DN_OUTCOME_OK ? DN_CLASS_NONE : DN_CLASS_REQ);
+           .id_len = (uint8_t)strlen(id), .registration = 999, .at_ms = at_ms, .day = TODAY,
+           .attempt = 1, .duration_ms = took_ms, .outcome = outcome,
+           .error_class = outcome == DN_OUTCOME_OK ? DN_CLASS_NONE : DN_CLASS_REQ);
 }
 
 /* Says more at once than anybody can take. */
