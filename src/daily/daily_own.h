@@ -32,6 +32,9 @@ typedef struct daily_part {
     uint64_t    users_len;
 } daily_part;
 
+/* A user as a commit left it, without the bytes of its id. */
+dn_change daily_change_of(const dn_user *user, uint64_t commit, uint8_t id_len);
+
 /* ---- daily_reads.c ---- */
 extern const dn_kv_handler daily_reads[];
 extern const size_t        daily_reads_len;

@@ -8,22 +8,8 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- Loading ---- */
 
-/* Each page bears the number of the last commit, so the planner knows which changes are in it. */
-static dn_change change_of(const daily_part *p, const dn_user *u) {
-    return (dn_change){
-        .registration = u->registration,
-        .commit = p->commit,
-        .last_day = u->last_day,
-        .starts_on = u->starts_on,
-        .recorded = u->recorded,
-        .context_epoch = u->context_epoch,
-        .due = (uint16_t)u->due,
-        .status = (uint8_t)u->status,
-        .id_len = u->id_len,
-    };
-}
-
-/* The users after a registration, as many as fit. */
+/* The users after a registration, as many as fit. Each page bears the number of the last commit, so the planner knows
+ * which changes are in it. */
 static int on_load(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
     const size_t most = sizeof(dn_change) + DN_ID_MAX + 8;
     daily_part  *p = part;
@@ -39,7 +25,7 @@ static int on_load(dn_self *self, dn_kv *k, void *part, const dn_msg *msg) {
     for (size_t i = 0; i < len; i++) {
         const dn_user *u = &p->users[i];
         dn_change     *c = (dn_change *)(void *)(page + bytes);
-        *c = change_of(p, u);
+        *c = daily_change_of(u, p->commit, u->id_len);
         memcpy(c->id, u->id, u->id_len);
         bytes += dn_pipe_stride(sizeof *c + u->id_len);
     }

@@ -414,28 +414,31 @@ static void remove_answer(dn_self *self, dn_kv *k, const dn_msg *request,
 
 /* ---- After a commit: tick and queue hear what changed ---- */
 
-static void add_change(dn_self *self, dn_pipe *to, const dn_user_change *from, bool is_last,
-                       bool is_new, uint8_t id_len) {
-    const dn_user *u = &from->user;
-    dn_change     *c = dn_pipe_add(self, to, sizeof *c + id_len);
-
-    *c = (dn_change){
+dn_change daily_change_of(const dn_user *u, uint64_t commit, uint8_t id_len) {
+    return (dn_change){
         .registration = u->registration,
-        .commit = from->seq,
-        .ticket = from->context,
+        .commit = commit,
         .last_day = u->last_day,
         .starts_on = u->starts_on,
         .recorded = u->recorded,
         .context_epoch = u->context_epoch,
         .due = (uint16_t)u->due,
         .status = (uint8_t)u->status,
-        .removed = from->removed,
-        .by_request = from->by_request,
-        .is_last = is_last,
-        .is_new = is_new,
         .id_len = id_len,
     };
-    if (id_len > 0) dn_id_copy(c->id, u->id, id_len);
+}
+
+static void add_change(dn_self *self, dn_pipe *to, const dn_user_change *from, bool is_last,
+                       bool is_new, uint8_t id_len) {
+    dn_change *c = dn_pipe_add(self, to, sizeof *c + id_len);
+
+    *c = daily_change_of(&from->user, from->seq, id_len);
+    c->ticket = from->context;
+    c->removed = from->removed;
+    c->by_request = from->by_request;
+    c->is_last = is_last;
+    c->is_new = is_new;
+    if (id_len > 0) dn_id_copy(c->id, from->user.id, id_len);
 }
 
 /* The planner knows a user by the registration, so it gets the id only of a user that may be new. */
