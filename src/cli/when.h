@@ -6,8 +6,8 @@
 
 #include "domain/daily_rule.h"
 
-/* Reads the date of a flag. DN_EXIT_DONE: it is a date, or the flag is missing and *out_day is untouched. Any other exit
- * code: the error is printed. */
+/* Reads the date of a flag. Returns DN_EXIT_DONE if it is a date, or if the flag is missing: *out_day is untouched then. If
+ * it is not a date, prints the error and returns another exit code. */
 int when_day(const call *c, const char *flag, dn_day *out_day);
 
 /* Checks a time of day (HH:MM) the same way. */

@@ -32,7 +32,7 @@ struct replay {
     world                *world;
     replay_result         result;
 
-    /* A small buffer would cost a quarter of a replay in system calls (bench/replay: speed). */
+    /* With a small buffer the system calls took a quarter of the time of a replay (bench/replay: speed). */
     char events_buffer[1 << 18];
 };
 

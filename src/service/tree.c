@@ -77,7 +77,7 @@ static size_t make_core(const dn_service_config *c, dn_service_tree *t) {
 
     make_settings(c, t);
     dn_child_spec writer = child(ACTOR_KV, &dn_kv_class, "store", &t->kv);
-    writer.shutdown_ms = WRITE_MS; /* for everything in its line */
+    writer.shutdown_ms = WRITE_MS; /* long enough to write everything that waits in it */
     t->core_children[len++] = writer;
     /* The executor keeps to its slots. An execution whose run has stopped may still have its last message to handle when
      * another is started in its place: a bound here would refuse that one. */

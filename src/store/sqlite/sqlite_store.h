@@ -204,7 +204,7 @@ static inline int db_run(db *d, db_stmt which) {
     return rc == SQLITE_DONE ? DN_OK : db_failed(d, rc);
 }
 
-/* Steps to the next row. *out_row: there is one; if not, the statement is reset. */
+/* Steps to the next row. *out_row says whether there is one; after the last row the statement is reset. */
 static inline int db_row(db *d, sqlite3_stmt *s, bool *out_row) {
     const int rc = sqlite3_step(s);
 
